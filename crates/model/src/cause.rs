@@ -1,0 +1,185 @@
+//! Why an attempt or a run ended.
+//!
+//! Every terminal state and every failed attempt carries one of these, with its numbers. Why a run is
+//! *not* running is a [`crate::reason::Reason`]. Retry rules match on causes.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::NodeId;
+
+/// Which of the limits in time was passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeoutKind {
+    /// Waited too long for a node.
+    Queue,
+    /// The node did not start it in time.
+    Start,
+    /// The attempt executed too long.
+    Run,
+    /// The task said nothing for too long.
+    Heartbeat,
+    /// All attempts together took too long, or the deadline passed.
+    Total,
+}
+
+impl TimeoutKind {
+    /// The word of the specification.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Start => "start",
+            Self::Run => "run",
+            Self::Heartbeat => "heartbeat",
+            Self::Total => "total",
+        }
+    }
+}
+
+/// Why an attempt or a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Cause {
+    /// The task ended by itself with this exit code; 0 is success.
+    Exit {
+        /// The exit code.
+        code: i32,
+    },
+    /// A signal ended the task, and we did not send it.
+    Signal {
+        /// The signal's number.
+        signal: i32,
+    },
+    /// The task used more memory than it may.
+    Oom,
+    /// A limit in time passed.
+    Timeout {
+        /// Which one.
+        limit: TimeoutKind,
+    },
+    /// The node fell silent for too long while it held the attempt.
+    Lost {
+        /// The node.
+        node: NodeId,
+    },
+    /// The node lives but no longer knows the attempt and has no result of it.
+    Vanished {
+        /// The node.
+        node: NodeId,
+    },
+    /// The node refused the order before executing anything.
+    Refused {
+        /// The node's words.
+        message: Box<str>,
+    },
+    /// The task could not be started: no such program, no such user, artifact with a wrong digest…
+    StartFailed {
+        /// What went wrong.
+        message: Box<str>,
+    },
+    /// A handler in a user's process reported an error.
+    Error {
+        /// The error's class, for retry rules.
+        class: Box<str>,
+        /// The error's words.
+        message: Box<str>,
+    },
+    /// The node was drained and the deadline came before the task ended.
+    Drained {
+        /// The node.
+        node: NodeId,
+    },
+    /// Somebody cancelled it.
+    Cancelled {
+        /// Who.
+        by: Box<str>,
+    },
+    /// The overlap policy of the job ended or skipped it.
+    Overlap,
+    /// The job killed so many of its nodes that it may not be placed again.
+    Quarantined {
+        /// How many attempts of the job in a row ended with the loss of their node.
+        losses: u32,
+    },
+}
+
+impl Cause {
+    /// Whether the attempt reached its goal.
+    pub const fn is_success(&self) -> bool {
+        matches!(self, Self::Exit { code: 0 })
+    }
+
+    /// Whether the infrastructure ended the attempt and not the task. These are counted apart from the
+    /// job's retries and have a cap of their own (I10).
+    pub const fn is_infrastructure(&self) -> bool {
+        matches!(
+            self,
+            Self::Lost { .. } | Self::Vanished { .. } | Self::Refused { .. } | Self::Drained { .. }
+        )
+    }
+
+    /// Whether it is certain that the task never executed in this attempt.
+    pub const fn never_started(&self) -> bool {
+        matches!(self, Self::Refused { .. })
+    }
+
+    /// The kind's word, as queries and retry rules write it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Exit { .. } => "exit",
+            Self::Signal { .. } => "signal",
+            Self::Oom => "oom",
+            Self::Timeout { .. } => "timeout",
+            Self::Lost { .. } => "lost",
+            Self::Vanished { .. } => "vanished",
+            Self::Refused { .. } => "refused",
+            Self::StartFailed { .. } => "start_failed",
+            Self::Error { .. } => "error",
+            Self::Drained { .. } => "drained",
+            Self::Cancelled { .. } => "cancelled",
+            Self::Overlap => "overlap",
+            Self::Quarantined { .. } => "quarantined",
+        }
+    }
+
+    /// The number by which stores index the kind; 0 is kept for "none".
+    pub const fn number(&self) -> u8 {
+        match self {
+            Self::Exit { .. } => 1,
+            Self::Signal { .. } => 2,
+            Self::Oom => 3,
+            Self::Timeout { .. } => 4,
+            Self::Lost { .. } => 5,
+            Self::Vanished { .. } => 6,
+            Self::Refused { .. } => 7,
+            Self::StartFailed { .. } => 8,
+            Self::Error { .. } => 9,
+            Self::Drained { .. } => 10,
+            Self::Cancelled { .. } => 11,
+            Self::Overlap => 12,
+            Self::Quarantined { .. } => 13,
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exit { code } => write!(f, "exit code {code}"),
+            Self::Signal { signal } => write!(f, "signal {signal}"),
+            Self::Oom => f.write_str("out of memory"),
+            Self::Timeout { limit } => write!(f, "{} timeout", limit.name()),
+            Self::Lost { node } => write!(f, "{node} was lost"),
+            Self::Vanished { node } => write!(f, "{node} no longer knows the attempt"),
+            Self::Refused { message } => write!(f, "refused by the node: {message}"),
+            Self::StartFailed { message } => write!(f, "could not start: {message}"),
+            Self::Error { class, message } => write!(f, "{class}: {message}"),
+            Self::Drained { node } => write!(f, "{node} was drained"),
+            Self::Cancelled { by } => write!(f, "cancelled by {by}"),
+            Self::Overlap => f.write_str("overlap policy"),
+            Self::Quarantined { losses } => write!(f, "job quarantined after {losses} lost nodes"),
+        }
+    }
+}

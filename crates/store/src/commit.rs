@@ -1,0 +1,108 @@
+//! The one write verb's words: a transaction is a fence and writes; each write answers for itself.
+//!
+//! Invariant: a batch is written whole or not at all, and a conflict of one write does not undo the
+//! others. A fenced transaction sent twice is written once and answers the same (I13): its `seq` is
+//! compared and advanced in the lease row by the same commit.
+
+use std::sync::Arc;
+
+use mainspring_model::{
+    Attempt, CellId, CounterKey, Counts, Epoch, Job, JobVersion, Node, Pause, Run, RunEvent, RunId, RunStatus,
+};
+
+/// A batch of writes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transaction {
+    /// Whose right it is. None only for what needs no owner: new runs for a cell that another scheduler
+    /// owns, jobs.
+    pub fence: Option<Fence>,
+    /// What to write, at most one write for each row.
+    pub writes: Vec<Write>,
+}
+
+/// Proof of ownership, checked and advanced in the same commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fence {
+    /// The cell.
+    pub cell: CellId,
+    /// The owner's epoch; another one in the lease row fails the whole batch.
+    pub epoch: Epoch,
+    /// This commit's number under the epoch: one more than the last. A number that the lease row already
+    /// has means "this very batch was committed before".
+    pub seq: u64,
+}
+
+/// One write.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Write {
+    /// Insert a run unless its id, or its (namespace, idempotency key), exists.
+    InsertRun(Run),
+    /// Replace the status of a run if its version is the expected one.
+    UpdateRun(RunUpdate),
+    /// Keep an attempt that another followed. Insert unless it exists.
+    InsertAttempt(Box<Attempt>),
+    /// Keep a remarkable event. Insert unless it exists.
+    InsertEvent(Box<RunEvent>),
+    /// Insert a job (revision 1) or replace it if its revision is the one before.
+    PutJob(Box<Job>),
+    /// Insert a version of a job unless it exists.
+    InsertJobVersion(Box<JobVersion>),
+    /// Insert a node (revision 1) or replace it if its revision is the one before.
+    PutNode(Box<Node>),
+    /// Add to a roll-up. Fenced transactions only, because only they are written exactly once.
+    AddCounts(Box<(CounterKey, Counts)>),
+    /// Pause or resume the whole cell. Fenced transactions only.
+    PauseCell(Option<Box<Pause>>),
+}
+
+/// A compare-and-set of a run's status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunUpdate {
+    /// The run.
+    pub id: RunId,
+    /// The version that the row must have.
+    pub expected: u64,
+    /// What it becomes; its version is `expected + 1`.
+    pub status: RunStatus,
+}
+
+/// What became of one write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Written.
+    Applied,
+    /// Not written, because the store holds something else.
+    Conflict(Conflict),
+}
+
+/// What the store holds instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Conflict {
+    /// The row exists.
+    Exists,
+    /// The unique name or key belongs to another row: for a run, the run with the idempotency key.
+    KeyTaken(Option<RunId>),
+    /// The row has another version or revision.
+    Version(u64),
+    /// There is no such row.
+    Missing,
+}
+
+impl Transaction {
+    /// Writes that need no owner.
+    pub fn unfenced(writes: Vec<Write>) -> Self {
+        Self { fence: None, writes }
+    }
+    /// Writes of the owner.
+    pub fn fenced(fence: Fence, writes: Vec<Write>) -> Self {
+        Self { fence: Some(fence), writes }
+    }
+}
+
+impl Write {
+    /// A run that nobody has looked at yet.
+    pub fn insert_arrived(head: mainspring_model::RunHead, cell: CellId) -> Self {
+        let status = RunStatus::arrived(cell, head.created_at);
+        Self::InsertRun(Run { head: Arc::new(head), status })
+    }
+}
