@@ -1,2 +1,68 @@
-//! xtask
-fn main() {}
+//! `cargo xtask`: the repository's own commands.
+//!
+//! A table of contents. Each command is one file in `commands`, each house rule one file in `rules`; the database
+//! servers that tests and benches talk to are started by `database`. Nothing here is part of the product.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool talks to a person")]
+
+mod commands;
+mod database;
+mod interrupt;
+mod process;
+mod rules;
+mod workspace;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::interrupt::Interrupted;
+use crate::workspace::Workspace;
+
+/// The commands of the Mainspring repository.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run every check there is: format, lints, house rules, all tests on real databases, the simulation.
+    Test,
+    /// Check the house rules alone.
+    Rules,
+    /// Rewrite the committed files that are made from code.
+    Generate,
+    /// Start PostgreSQL and MariaDB (or MySQL) and run a command against them.
+    Db {
+        /// The command to run; without one, print the two URLs and wait for Ctrl-C.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        command: Vec<OsString>,
+    },
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(arguments.command) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("\nxtask: {error:#}");
+            error.downcast_ref::<Interrupted>().map_or(ExitCode::FAILURE, Interrupted::exit_code)
+        }
+    }
+}
+
+fn run(command: Command) -> Result<ExitCode> {
+    interrupt::watch()?;
+    let workspace = Workspace::find()?;
+    match command {
+        Command::Test => commands::test::run(&workspace),
+        Command::Rules => commands::rules::run(&workspace),
+        Command::Generate => commands::generate::run(&workspace),
+        Command::Db { command } => commands::db::run(&command),
+    }
+}

@@ -1,0 +1,41 @@
+//! `cargo xtask rules`: every house rule over the whole checkout.
+//!
+//! All rules are run, so that one visit shows everything there is to mend; any failure fails the command.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+
+use crate::interrupt;
+use crate::rules::{ALL, Subject};
+use crate::workspace::Workspace;
+
+pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
+    check(workspace)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Fails when any rule is broken, after every rule has spoken.
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    let subject = Subject { workspace, sources: workspace.sources()? };
+    let mut broken = Vec::new();
+    for rule in ALL {
+        interrupt::check()?;
+        let findings = (rule.check)(&subject).with_context(|| format!("cannot check {}", rule.name))?;
+        println!("  {} {}", if findings.failures.is_empty() { "ok    " } else { "BROKEN" }, rule.name);
+        for failure in &findings.failures {
+            println!("           {failure}");
+        }
+        for note in &findings.notes {
+            println!("           note: {note}");
+        }
+        if !findings.failures.is_empty() {
+            println!("           => {}", rule.remedy);
+            broken.push(rule.name);
+        }
+    }
+    if !broken.is_empty() {
+        bail!("house rules broken: {}", broken.join(", "));
+    }
+    Ok(())
+}

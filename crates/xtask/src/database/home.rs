@@ -1,0 +1,92 @@
+//! The temporary folder of one server: its data, its log, its socket. Only the server's account can enter it, and it
+//! goes when this is dropped.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use rustix::process::Signal;
+use signal_hook::low_level::signal_name;
+use tempfile::TempDir;
+
+use super::account::Account;
+use super::locate::program;
+use crate::process;
+
+const LOG_LINES_SHOWN: usize = 40;
+
+/// A folder for one server.
+pub(super) struct Home {
+    account: Account,
+    folder: TempDir,
+}
+
+impl Home {
+    /// A new folder for this kind of server, owned by its account.
+    pub(super) fn create(server: &str) -> Result<Self> {
+        Self::create_for(Account::for_server(server)?, server)
+    }
+
+    /// A new folder that stays ours, for tests of what is around a server.
+    #[cfg(test)]
+    pub(super) fn create_as_ourselves(server: &str) -> Result<Self> {
+        Self::create_for(Account::Ourselves, server)
+    }
+
+    fn create_for(account: Account, server: &str) -> Result<Self> {
+        // `tempdir` makes it for its owner alone.
+        let folder = tempfile::Builder::new().prefix(&format!("mainspring-{server}-")).tempdir();
+        let folder = folder.context("cannot make a temporary folder")?;
+        account.give(folder.path())?;
+        Ok(Self { account, folder })
+    }
+
+    /// A path inside the folder.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file that the server's account can read.
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
+        let path = self.path(name);
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        self.account.give(&path)?;
+        Ok(path)
+    }
+
+    /// A command that runs as the account, in the folder: the one we are in may be closed to it.
+    pub(super) fn command(&self, program: &Path) -> Command {
+        let mut command = process::command(program);
+        self.account.apply(&mut command);
+        command.current_dir(self.folder.path()).env("HOME", self.folder.path());
+        command
+    }
+
+    /// The same for the server itself: the kernel sends it this signal when we die without a chance to stop it.
+    pub(super) fn server_command(&self, server: &Path, stop: Signal) -> Command {
+        let Some(setpriv) = program("setpriv") else {
+            return self.command(server);
+        };
+        let mut command = self.command(&setpriv);
+        command.arg("--pdeathsig").arg(signal_name(stop.as_raw()).unwrap_or("SIGTERM")).arg("--").arg(server);
+        command
+    }
+
+    /// A new file for what the server has to say.
+    pub(super) fn create_log(&self) -> Result<File> {
+        File::create(self.log()).context("cannot make the server's log")
+    }
+
+    /// The server's last words.
+    pub(super) fn log_tail(&self) -> String {
+        let text = fs::read(self.log()).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(LOG_LINES_SHOWN)..].join("\n")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.path("server.log")
+    }
+}
