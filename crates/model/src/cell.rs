@@ -5,7 +5,6 @@
 //! about. Who may take a lease is decided in [`Lease::may_be_taken`], not in SQL.
 
 use std::fmt;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -53,21 +52,22 @@ pub struct Lease {
     pub epoch: Epoch,
     /// The owner; none after a release.
     pub holder: Option<MemberId>,
-    /// By the store's clock.
+    /// By the store's clock, as the holder saw it. For people, and to see that the holder still renews:
+    /// every renewal moves it.
     pub expires_at: Timestamp,
     /// How many commits the owner made under this epoch.
     pub seq: u64,
 }
 
 impl Lease {
-    /// Whether `member` may take the cell at `now` (store clock). A released lease is free; the holder
-    /// itself may always begin a new epoch; anyone else waits for the end plus one renewal period,
-    /// because the old owner may still be acting on a renewal that it sent but did not see answered.
-    pub fn may_be_taken(&self, member: MemberId, now: Timestamp, renew_every: Duration) -> bool {
+    /// Whether `member` may take the cell. A released lease is free and the holder itself may always begin
+    /// a new epoch. Anyone else must have watched this very row stay unchanged for longer than its holder
+    /// may act on it ([`crate::limits::LEASE_TTL`] plus one renewal period, by the watcher's own monotonic
+    /// clock) and names what it saw. No two clocks are compared, so a jump of one deposes nobody.
+    pub fn may_be_taken(&self, member: MemberId, observed: Option<(Epoch, Timestamp)>) -> bool {
         match self.holder {
             None => true,
-            Some(holder) if holder == member => true,
-            Some(_) => now >= self.expires_at + renew_every,
+            Some(holder) => holder == member || observed == Some((self.epoch, self.expires_at)),
         }
     }
 }

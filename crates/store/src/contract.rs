@@ -1,7 +1,5 @@
 //! The contract itself. Each verb is one sentence; `store-conformance` is the long form.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use mainspring_model::{
     Attempt, CellId, CounterKey, Counts, Epoch, Job, JobId, JobVersion, Lease, Member, MemberId, Namespace, Node,
@@ -25,7 +23,7 @@ pub trait Store: Send + Sync {
 
     /// Grants the cell under the next epoch (seq 0) if [`Lease::may_be_taken`], else tells who holds it.
     async fn acquire_lease(&self, request: LeaseRequest) -> Result<LeaseGrant>;
-    /// Moves the end of a lease that the caller still holds; false when it does not.
+    /// Moves the end of a lease that the caller still holds, never backwards; false when it does not hold it.
     async fn renew_lease(&self, cell: CellId, member: MemberId, epoch: Epoch, expires_at: Timestamp) -> Result<bool>;
     /// Gives a lease back, so that anyone may take it at once; false when the caller did not hold it.
     async fn release_lease(&self, cell: CellId, member: MemberId, epoch: Epoch) -> Result<bool>;
@@ -92,12 +90,10 @@ pub struct LeaseRequest {
     pub cell: CellId,
     /// For whom.
     pub member: MemberId,
-    /// The caller's view of the store's clock.
-    pub now: Timestamp,
-    /// How long the lease lasts from `now`.
-    pub ttl: Duration,
-    /// How often owners renew; a takeover waits so long past the end.
-    pub renew_every: Duration,
+    /// The lease that the caller watched go stale: its epoch and end as read from [`Store::leases`].
+    pub observed: Option<(Epoch, Timestamp)>,
+    /// The end of the new lease.
+    pub expires_at: Timestamp,
 }
 
 /// The answer to a request.
