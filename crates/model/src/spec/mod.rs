@@ -1,0 +1,41 @@
+//! The job specification: what a user writes to say what to run, where, and with which policies.
+//!
+//! [`parse`] reads it from YAML, JSON or TOML and reports every problem at once; [`JobSpec`] is the result,
+//! one concept per file beside it. The manual of the format is `docs/spec.md`, its schema
+//! `docs/job.schema.json`. Values that are templates are kept as text: rendering them is not done here.
+
+mod artifact;
+mod backoff;
+mod body;
+mod concurrency;
+mod dispatch;
+mod job;
+mod parameter;
+mod placement;
+mod priority;
+mod process;
+mod rate;
+mod retention;
+mod retry;
+mod rule;
+mod script;
+mod template;
+mod timeouts;
+
+pub use artifact::{Artifact, Digest, DigestError};
+pub use backoff::{Backoff, Curve, Jitter};
+pub use body::{Body, Handler};
+pub use concurrency::{Concurrency, Overlap};
+pub use dispatch::{Balancer, Dispatch};
+pub use job::{Delivery, JobSpec, OnDisconnect};
+pub use parameter::{Parameter, ParameterType, Parameters, Presence};
+pub use placement::{Affinity, Placement, Sticky};
+pub use priority::{Priority, PriorityClass};
+pub use process::Process;
+pub use rate::RateLimit;
+pub use retention::{Keep, Retention};
+pub use retry::{Retry, RetryNode};
+pub use rule::{Action, AttemptTimeout, CauseMatch, ExitCodes, Rule, Signals};
+pub use script::Script;
+pub use template::Template;
+pub use timeouts::Timeouts;

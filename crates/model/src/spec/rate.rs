@@ -1,0 +1,23 @@
+//! Rate limits: how many runs may start in any period.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::Template;
+use crate::duration_text;
+
+/// At most `limit` starts in any window of length `per` (I21).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateLimit {
+    /// How many runs may start in one period.
+    pub limit: NonZeroU32,
+    /// The period.
+    #[serde(with = "duration_text")]
+    pub per: Duration,
+    /// Counts runs apart by this text, so that the limit holds for each value. Without one, for the job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<Template>,
+}
