@@ -44,10 +44,10 @@ pub struct RunHead {
     pub deadline: Option<Timestamp>,
     /// Its parameters, checked against the job's.
     pub params: Payload,
-    /// The keys that the job's templates gave for these parameters.
-    pub keys: RunKeys,
+    /// The keys that the job's templates gave for these parameters; none when the job has no such template.
+    pub keys: Option<Box<RunKeys>>,
     /// Who or what asked for it.
-    pub submitted_by: Box<str>,
+    pub submitted_by: Arc<str>,
 }
 
 /// Rendered keys of a run; each is empty when the job has no such template.
@@ -93,7 +93,7 @@ pub struct RunStatus {
     /// Why the last attempt or the run ended.
     pub cause: Option<Cause>,
     /// Why it waits, or the last thing it waited for.
-    pub reason: Option<Reason>,
+    pub reason: Option<Box<Reason>>,
     /// What most runs never have.
     pub extra: Option<Box<RunExtra>>,
 }
