@@ -1,7 +1,8 @@
 //! The temporary folder of one server: its data, its log, its socket. Only the server's account can enter it, and it
-//! goes when this is dropped.
+//! goes when this is dropped. It holds passwords, so it is closed before anything is written.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -35,9 +36,11 @@ impl Home {
     }
 
     fn create_for(account: Account, server: &str) -> Result<Self> {
-        // `tempdir` makes it for its owner alone.
-        let folder = tempfile::Builder::new().prefix(&format!("mainspring-{server}-")).tempdir();
-        let folder = folder.context("cannot make a temporary folder")?;
+        let folder = tempfile::Builder::new()
+            .prefix(&format!("mainspring-{server}-"))
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir()
+            .context("cannot make a temporary folder")?;
         account.give(folder.path())?;
         Ok(Self { account, folder })
     }
@@ -88,5 +91,20 @@ impl Home {
 
     fn log(&self) -> PathBuf {
         self.path("server.log")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_is_closed_to_others_and_goes_in_the_end() {
+        let home = Home::create_as_ourselves("script").unwrap();
+        let file = home.write("password", "secret").unwrap();
+        let folder = file.parent().unwrap().to_owned();
+        assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+        drop(home);
+        assert!(!folder.exists());
     }
 }

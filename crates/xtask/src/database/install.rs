@@ -3,7 +3,7 @@
 //! Installing must not start a service on a default port. Debian's packages ask `/usr/sbin/policy-rc.d` first, so it
 //! says no while we install; one that is there already is an administrator's decision and stays as it is.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -15,6 +15,10 @@ use super::locate::{MysqlPrograms, PostgresPrograms, program};
 use crate::process;
 
 const POLICY: &str = "/usr/sbin/policy-rc.d";
+/// Wait for another package manager rather than fail; no progress bars.
+const APT_OPTIONS: &[&str] = &["-q", "-o", "DPkg::Lock::Timeout=300", "-o", "Dpkg::Use-Pty=0"];
+/// In a folder where only root can write.
+const LOCK: &str = "/run/mainspring-xtask-install.lock";
 /// By the convention of `invoke-rc.d`, 101 means that the action is forbidden.
 const POLICY_TEXT: &str = "#!/bin/sh\nexit 101\n";
 
@@ -30,9 +34,8 @@ pub(super) fn ensure() -> Result<()> {
             missing().join(" ")
         );
     }
-    let lock_path = std::env::temp_dir().join("mainspring-xtask-install.lock");
-    let lock = fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&lock_path);
-    let lock = lock.with_context(|| format!("cannot open {}", lock_path.display()))?;
+    // Two runs at once must not disturb each other's package manager; the lock ends with this function.
+    let lock = File::create(LOCK).with_context(|| format!("cannot open {LOCK}"))?;
     lock.lock().context("cannot wait for another installation")?;
     // Somebody else may have installed them while we waited.
     let packages = missing();
@@ -57,12 +60,15 @@ fn install(packages: &[&str]) -> Result<()> {
     let apt = |arguments: &[&str]| {
         let mut command = process::command("apt-get");
         // In run level 1 no service is started either, should a policy that we left in place allow it.
-        command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").env("RUNLEVEL", "1");
+        command
+            .args(APT_OPTIONS)
+            .args(arguments)
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .env("RUNLEVEL", "1");
         process::run_unbroken(&mut command)
     };
-    apt(&["update", "-q"])?;
-    let mut arguments =
-        vec!["install", "-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"];
+    apt(&["update"])?;
+    let mut arguments = vec!["install", "-y", "--no-install-recommends"];
     arguments.extend(packages);
     apt(&arguments)?;
     if !missing().is_empty() {

@@ -4,6 +4,8 @@
 //! Settings files of the machine are ignored; character sets stay at the server's default, so that a table which
 //! forgets to name its own shows.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -22,7 +24,7 @@ const INIT_FILE: &str = "init.sql";
 pub(super) fn start(programs: MysqlPrograms) -> Result<Server> {
     let home = Home::create("mysql")?;
     let mysql = Mysql { programs, password: password::random()? };
-    mysql.initialise(&home).context("cannot prepare MariaDB or MySQL")?;
+    mysql.initialise(&home).with_context(|| format!("cannot prepare {}", mysql.name()))?;
     Server::start(&mysql, home)
 }
 
@@ -32,8 +34,14 @@ struct Mysql {
 }
 
 impl Kind for Mysql {
-    const NAME: &'static str = "MariaDB or MySQL";
     const STOP: Signal = Signal::TERM;
+
+    fn name(&self) -> &'static str {
+        match self.programs.initializer {
+            MysqlInitializer::MariadbInstallDb(_) => "MariaDB",
+            MysqlInitializer::Mysqld => "MySQL",
+        }
+    }
 
     fn command(&self, home: &Home, port: u16) -> Command {
         let mut command = home.server_command(&self.programs.server, Self::STOP);
@@ -99,8 +107,8 @@ impl Mysql {
     }
 }
 
-fn option(name: &str, path: std::path::PathBuf) -> std::ffi::OsString {
-    let mut argument = std::ffi::OsString::from(format!("--{name}="));
+fn option(name: &str, path: PathBuf) -> OsString {
+    let mut argument = OsString::from(format!("--{name}="));
     argument.push(path);
     argument
 }

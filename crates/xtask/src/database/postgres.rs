@@ -45,9 +45,12 @@ struct Postgres {
 }
 
 impl Kind for Postgres {
-    const NAME: &'static str = "PostgreSQL";
     /// "Fast shutdown": disconnects clients; SIGTERM would wait for them.
     const STOP: Signal = Signal::INT;
+
+    fn name(&self) -> &'static str {
+        "PostgreSQL"
+    }
 
     fn command(&self, home: &Home, port: u16) -> Command {
         let mut command = home.server_command(&self.programs.postgres, Self::STOP);

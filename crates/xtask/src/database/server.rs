@@ -24,10 +24,11 @@ const PORT_ATTEMPTS: usize = 5;
 
 /// What makes one kind of server different from another.
 pub(super) trait Kind {
-    /// For messages.
-    const NAME: &'static str;
     /// The signal that makes it stop without waiting for its clients.
     const STOP: Signal;
+
+    /// For messages.
+    fn name(&self) -> &'static str;
 
     /// The server as a command that stays in the foreground and listens on this port of 127.0.0.1.
     fn command(&self, home: &Home, port: u16) -> Command;
@@ -54,12 +55,12 @@ impl Server {
         for _ in 0..PORT_ATTEMPTS {
             let port = free_port()?;
             let mut process = ServerProcess::spawn(kind.command(&home, port), &home, K::STOP)
-                .with_context(|| format!("cannot start {}", K::NAME))?;
+                .with_context(|| format!("cannot start {}", kind.name()))?;
             if process.becomes_ready(kind, &home, port)? {
-                return Ok(Self { name: K::NAME, process, home, port, url: kind.url(port) });
+                return Ok(Self { name: kind.name(), process, home, port, url: kind.url(port) });
             }
         }
-        bail!("{}: {PORT_ATTEMPTS} free ports in a row were taken by others", K::NAME)
+        bail!("{}: {PORT_ATTEMPTS} free ports in a row were taken by others", kind.name())
     }
 
     pub(super) fn name(&self) -> &'static str {
@@ -111,14 +112,18 @@ impl ServerProcess {
                 if words.contains("ddress already in use") {
                     return Ok(false);
                 }
-                bail!("{} ended with {status} before it was ready; its last words:\n{words}", K::NAME);
+                bail!("{} ended with {status} before it was ready; its last words:\n{words}", kind.name());
             }
             if TcpStream::connect_timeout(&address, CONNECT_LIMIT).is_ok() && kind.answers(port)? {
                 return Ok(true);
             }
             if Instant::now() >= deadline {
                 let seconds = READY_LIMIT.as_secs();
-                bail!("{} was not ready after {seconds} s; its last words:\n{}", K::NAME, home.log_tail());
+                bail!(
+                    "{} was not ready after {seconds} s; its last words:\n{}",
+                    kind.name(),
+                    home.log_tail()
+                );
             }
             thread::sleep(process::POLL_INTERVAL);
         }
@@ -147,6 +152,7 @@ fn free_port() -> Result<u16> {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::AssertUnwindSafe;
     use std::path::Path;
 
     use rustix::process::test_kill_process;
@@ -156,8 +162,11 @@ mod tests {
     struct Script(&'static str);
 
     impl Kind for Script {
-        const NAME: &'static str = "the script";
         const STOP: Signal = Signal::TERM;
+
+        fn name(&self) -> &'static str {
+            "the script"
+        }
 
         fn command(&self, home: &Home, _port: u16) -> Command {
             let mut command = home.server_command(Path::new("/bin/sh"), Self::STOP);
@@ -192,22 +201,17 @@ mod tests {
     }
 
     #[test]
-    fn dropping_stops_the_process() {
+    fn dropping_stops_the_process_even_in_a_panic() {
         let home = home();
         let command = Script("exec sleep 600").command(&home, 0);
         let server = ServerProcess::spawn(command, &home, Signal::TERM).unwrap();
         let pid = process::pid(&server.child).unwrap();
         assert!(test_kill_process(pid).is_ok());
-        drop(server);
+        let ended = std::panic::catch_unwind(AssertUnwindSafe(move || {
+            let _server = server;
+            panic!("on purpose");
+        }));
+        assert!(ended.is_err());
         assert!(test_kill_process(pid).is_err());
-    }
-
-    #[test]
-    fn the_folder_goes_with_the_home() {
-        let home = home();
-        let path = home.write("file", "text").unwrap();
-        assert!(path.exists());
-        drop(home);
-        assert!(!path.parent().unwrap().exists());
     }
 }
