@@ -2,7 +2,8 @@
 //!
 //! Invariant: a batch is written whole or not at all, and a conflict of one write does not undo the
 //! others. A fenced transaction sent twice is written once and answers the same (I13): its `seq` is
-//! compared and advanced in the lease row by the same commit.
+//! compared and advanced in the lease row by the same commit, and [`crate::readback`] gives the second
+//! answer. What [`crate::check::transaction`] refuses is [`crate::Error::Invalid`] and changes nothing.
 
 use std::sync::Arc;
 
@@ -16,7 +17,8 @@ pub struct Transaction {
     /// Whose right it is. None only for what needs no owner: new runs for a cell that another scheduler
     /// owns, jobs.
     pub fence: Option<Fence>,
-    /// What to write, at most one write for each row.
+    /// What to write, at most one write for each row. The answers are those of writing one after the other:
+    /// of two runs with one key, or two jobs with one name, the first has it.
     pub writes: Vec<Write>,
 }
 
@@ -27,8 +29,9 @@ pub struct Fence {
     pub cell: CellId,
     /// The owner's epoch; another one in the lease row fails the whole batch.
     pub epoch: Epoch,
-    /// This commit's number under the epoch: one more than the last. A number that the lease row already
-    /// has means "this very batch was committed before".
+    /// This commit's number under the epoch: one more than the last, the first is 1. A number that the lease
+    /// row already has means "this very batch was committed before"; any other is invalid. A released lease
+    /// fences nothing; one past its end, that nobody took, still does.
     pub seq: u64,
 }
 
@@ -43,7 +46,8 @@ pub enum Write {
     InsertAttempt(Box<Attempt>),
     /// Keep a remarkable event. Insert unless it exists.
     InsertEvent(Box<RunEvent>),
-    /// Insert a job (revision 1) or replace it if its revision is the one before.
+    /// Insert a job (revision 1) or replace it if its revision is the one before; not when another job has
+    /// the name.
     PutJob(Box<Job>),
     /// Insert a version of a job unless it exists.
     InsertJobVersion(Box<JobVersion>),

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use mainspring_model::{
-    Attempt, CellId, CounterKey, Counts, Epoch, Job, JobId, JobVersion, Lease, Member, MemberId, Namespace, Node,
-    NodeId, Pause, Run, RunEvent, RunId, Timestamp,
+    Attempt, CellId, CounterKey, Counts, Epoch, Job, JobId, JobVersion, Lease, Member, MemberId, Namespace,
+    Node, NodeId, Pause, Run, RunEvent, RunId, Timestamp,
 };
 
 use crate::commit::{Outcome, Transaction};
@@ -24,8 +24,15 @@ pub trait Store: Send + Sync {
     /// Grants the cell under the next epoch (seq 0) if [`Lease::may_be_taken`], else tells who holds it.
     async fn acquire_lease(&self, request: LeaseRequest) -> Result<LeaseGrant>;
     /// Moves the end of a lease that the caller still holds, never backwards; false when it does not hold it.
-    async fn renew_lease(&self, cell: CellId, member: MemberId, epoch: Epoch, expires_at: Timestamp) -> Result<bool>;
-    /// Gives a lease back, so that anyone may take it at once; false when the caller did not hold it.
+    async fn renew_lease(
+        &self,
+        cell: CellId,
+        member: MemberId,
+        epoch: Epoch,
+        expires_at: Timestamp,
+    ) -> Result<bool>;
+    /// Gives a lease back, so that anyone may take it at once; false when the caller did not hold it. Only
+    /// the holder goes from the row.
     async fn release_lease(&self, cell: CellId, member: MemberId, epoch: Epoch) -> Result<bool>;
     /// Every lease, by cell.
     async fn leases(&self) -> Result<Vec<Lease>>;
@@ -47,7 +54,7 @@ pub trait Store: Send + Sync {
 
     // --- reading by id and by page ---
 
-    /// These runs, in any order; missing ones are missing.
+    /// These runs, each once, in any order; missing ones are missing.
     async fn runs_by_id(&self, ids: &[RunId]) -> Result<Vec<Run>>;
     /// The run with this idempotency key.
     async fn run_by_key(&self, namespace: &Namespace, key: &str) -> Result<Option<Run>>;
@@ -62,8 +69,13 @@ pub trait Store: Send + Sync {
     /// The job with this name.
     async fn job_by_name(&self, namespace: &Namespace, name: &str) -> Result<Option<Job>>;
     /// Jobs of a namespace and all below it, ordered by id, after `after`.
-    async fn jobs(&self, namespace: Option<&Namespace>, after: Option<JobId>, limit: usize) -> Result<Page<Job>>;
-    /// These versions of jobs; missing ones are missing.
+    async fn jobs(
+        &self,
+        namespace: Option<&Namespace>,
+        after: Option<JobId>,
+        limit: usize,
+    ) -> Result<Page<Job>>;
+    /// These versions of jobs, each once, in any order; missing ones are missing.
     async fn job_versions(&self, keys: &[(JobId, u32)]) -> Result<Vec<JobVersion>>;
     /// A node, whatever its state.
     async fn node(&self, id: NodeId) -> Result<Option<Node>>;
@@ -77,7 +89,7 @@ pub trait Store: Send + Sync {
     /// Brings the schema to this program's version; safe to call again and from many at once.
     async fn migrate(&self) -> Result<Vec<Migration>>;
     /// Removes ended runs, with their attempts and events, as the rule says; never a run that is not over.
-    /// Removes at most `limit` and tells how many.
+    /// Removes at most `limit`, the oldest first, and tells how many.
     async fn retain(&self, rule: Retention, limit: usize) -> Result<u64>;
     /// Removes roll-ups of hours before `before`; tells how many.
     async fn retain_counters(&self, before: Timestamp) -> Result<u64>;
@@ -105,14 +117,15 @@ pub enum LeaseGrant {
     Held(Lease),
 }
 
-/// Which ended runs of a job go.
+/// Which ended runs go: a run goes as soon as one of the two rules says so, and one of them must be given.
+/// A run was made when its id says ([`RunId::made_at`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retention {
     /// Of this job; none is every job.
     pub job: Option<JobId>,
     /// Those made before this.
     pub made_before: Option<Timestamp>,
-    /// Those beyond the newest so many of the job; needs `job`.
+    /// Those beyond the newest so many ended runs of the job; needs `job`.
     pub keep_newest: Option<u64>,
 }
 

@@ -6,19 +6,21 @@
 //! - Leases with epochs, members, the store's clock, retention.
 //!
 //! What is absent: SQL (in `store-sql`), rules (in `model` and `engine`), an async runtime. Stores join a
-//! [`Registry`] by URL scheme; the built-in ones have no privilege. Whoever writes a store proves it with
-//! `store-conformance`.
+//! [`Registry`] by URL scheme; the built-in ones have no privilege. Whoever writes a store calls [`check`]
+//! before a verb and [`readback`] for a batch that comes twice, and proves it with `store-conformance`.
 
+pub mod check;
 mod commit;
 mod contract;
 mod error;
 mod metered;
 mod page;
+pub mod readback;
 mod registry;
 
 pub use commit::{Conflict, Fence, Outcome, RunUpdate, Transaction, Write};
 pub use contract::{LeaseGrant, LeaseRequest, Migration, Retention, Store};
 pub use error::{Error, Result};
 pub use metered::{Measurement, Metered, Recorder, Verb};
-pub use page::{CounterQuery, Page, RunQuery, ShelfQuery};
+pub use page::{CounterQuery, Page, RunQuery, ShelfQuery, first_id_at};
 pub use registry::{Opener, Registry};

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use mainspring_model::{
-    Attempt, CellId, CounterKey, Counts, Epoch, Job, JobId, JobVersion, Lease, Member, MemberId, Namespace, Node,
-    NodeId, Pause, Run, RunEvent, RunId, Timestamp,
+    Attempt, CellId, CounterKey, Counts, Epoch, Job, JobId, JobVersion, Lease, Member, MemberId, Namespace,
+    Node, NodeId, Pause, Run, RunEvent, RunId, Timestamp,
 };
 use tracing::Instrument;
 
@@ -51,7 +51,12 @@ impl Metered {
         Self { inner, recorder }
     }
 
-    async fn measure<T>(&self, verb: Verb, writes: usize, call: impl Future<Output = Result<T>>) -> Result<T> {
+    async fn measure<T>(
+        &self,
+        verb: Verb,
+        writes: usize,
+        call: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
         let begun = Instant::now();
         let answer = call.instrument(tracing::debug_span!("store", verb, writes)).await;
         self.recorder.record(Measurement { verb, elapsed: begun.elapsed(), writes, ok: answer.is_ok() });

@@ -1,4 +1,5 @@
-//! Reads by keyset: a page and where it ended. A page costs its own rows, however long the history.
+//! Reads by keyset: a page and where it ended. A page costs its own rows, however long the history. A limit
+//! over [`mainspring_model::limits::PAGE_ROWS_MAX`] is invalid (see [`crate::check::rows`]).
 
 use mainspring_model::{CellId, JobId, Namespace, RunId, RunState, Shelf, Timestamp};
 
@@ -26,7 +27,8 @@ pub struct ShelfQuery {
     pub limit: usize,
 }
 
-/// Runs for people, newest first, ordered by id descending.
+/// Runs for people, newest first, ordered by id descending. A run was made when its id says
+/// ([`RunId::made_at`], whole milliseconds), so that a span of time is a range of ids: see [`RunQuery::ids`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RunQuery {
     /// In this namespace and all below it.
@@ -56,6 +58,59 @@ pub struct CounterQuery {
     pub from: Timestamp,
     /// Hours that begin before.
     pub until: Timestamp,
+    /// Only what comes after this in the order.
+    pub after: Option<(Timestamp, JobId)>,
     /// At most so many rows.
     pub limit: usize,
+}
+
+impl RunQuery {
+    /// The ids that `from`, `until` and `after` allow: at or above the first, below the second.
+    pub fn ids(&self) -> (RunId, RunId) {
+        let first = self.from.map_or(RunId::MIN, first_id_at);
+        let until = self.until.map_or(RunId::MAX, first_id_at);
+        (first, self.after.map_or(until, |after| after.min(until)))
+    }
+}
+
+/// The smallest id of a run made at `at` or later.
+pub fn first_id_at(at: Timestamp) -> RunId {
+    const MILLIS_MAX: i64 = (1 << 48) - 1;
+    // Ids know whole milliseconds: one made at 5.000 ms is before 5.001 ms, so the bound is rounded up.
+    let micros = at.as_micros().max(0);
+    let millis = micros / 1000 + i64::from(micros % 1000 != 0);
+    if millis > MILLIS_MAX { RunId::MAX } else { RunId::from_bytes(((millis as u128) << 80).to_be_bytes()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_of_time_is_a_range_of_ids() {
+        let id = |micros| RunId::new(Timestamp::from_micros(micros), u128::MAX / 3);
+        for (from, made, within) in [
+            (i64::MIN, 0, true),
+            (0, 0, true),
+            (5_000, 5_000, true),
+            (5_000, 4_999, false),
+            (5_001, 5_900, false),
+            (5_001, 6_000, true),
+            (i64::MAX, 1 << 50, false),
+        ] {
+            let bound = first_id_at(Timestamp::from_micros(from));
+            assert_eq!(id(made) >= bound, within, "made at {made}, from {from}");
+            assert_eq!(id(made).made_at() >= Timestamp::from_micros(from), within);
+        }
+    }
+
+    #[test]
+    fn the_cursor_and_the_end_both_bound_the_page() {
+        let at = Timestamp::from_micros(9_000);
+        let early = RunId::new(Timestamp::from_micros(1_000), 0);
+        let query = |after| RunQuery { until: Some(at), after, limit: 1, ..RunQuery::default() };
+        assert_eq!(query(None).ids(), (RunId::MIN, first_id_at(at)));
+        assert_eq!(query(Some(early)).ids(), (RunId::MIN, early));
+        assert_eq!(query(Some(RunId::MAX)).ids(), (RunId::MIN, first_id_at(at)));
+    }
 }

@@ -9,7 +9,8 @@ use crate::contract::Store;
 use crate::error::{Error, Result};
 
 /// Opens a store from its whole URL.
-pub type Opener = Box<dyn Fn(String) -> Pin<Box<dyn Future<Output = Result<Arc<dyn Store>>> + Send>> + Send + Sync>;
+pub type Opener =
+    Box<dyn Fn(String) -> Pin<Box<dyn Future<Output = Result<Arc<dyn Store>>> + Send>> + Send + Sync>;
 
 /// Openers by URL scheme.
 #[derive(Default)]

@@ -1,0 +1,140 @@
+//! What a fenced batch that is sent twice answers the second time.
+//!
+//! A store that finds `lease.seq == fence.seq` writes nothing: it reads the rows that the batch names and
+//! asks here, one function for each kind of write, so that every store answers alike (I13). Adding counts
+//! and pausing a cell need no reading: under a matching seq they are `Applied`.
+//!
+//! The rule is "applied, if the row is what this batch wrote". Between the two sendings only others wrote,
+//! never the owner itself, so a row of the owner's cell is either as the batch left it or was never the
+//! batch's. What moved on since, in the hands of another cell's owner or of retention, answers with what is
+//! there now; the caller reads such a row before it acts on the answer.
+
+use mainspring_model::{Epoch, Job, Node, Run, RunId, RunStatus};
+
+use crate::commit::{Conflict, Outcome, RunUpdate};
+
+/// The part of a run's row that tells who wrote it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunMark {
+    /// The row's version.
+    pub version: u64,
+    /// The epoch of the owner that wrote it.
+    pub epoch: Epoch,
+}
+
+impl From<&RunStatus> for RunMark {
+    fn from(status: &RunStatus) -> Self {
+        Self { version: status.version, epoch: status.epoch }
+    }
+}
+
+/// For [`crate::Write::InsertRun`]: `row` has the run's id, `key_holder` has its (namespace, key).
+pub fn insert_run(run: &Run, epoch: Epoch, row: Option<RunMark>, key_holder: Option<RunId>) -> Outcome {
+    match (row, key_holder) {
+        (Some(row), _) if row == (RunMark { version: run.status.version, epoch }) => Outcome::Applied,
+        (Some(_), _) => Outcome::Conflict(Conflict::Exists),
+        (None, Some(other)) => Outcome::Conflict(Conflict::KeyTaken(Some(other))),
+        (None, None) => Outcome::Conflict(Conflict::Missing),
+    }
+}
+
+/// For [`crate::Write::UpdateRun`]: `row` has the run's id.
+pub fn update_run(update: &RunUpdate, epoch: Epoch, row: Option<RunMark>) -> Outcome {
+    match row {
+        Some(row) if row == (RunMark { version: update.status.version, epoch }) => Outcome::Applied,
+        Some(row) => Outcome::Conflict(Conflict::Version(row.version)),
+        None => Outcome::Conflict(Conflict::Missing),
+    }
+}
+
+/// For [`crate::Write::InsertAttempt`], [`crate::Write::InsertEvent`] and [`crate::Write::InsertJobVersion`]:
+/// these rows never change, so one that is there is as good as written.
+pub fn insert(exists: bool) -> Outcome {
+    if exists { Outcome::Applied } else { Outcome::Conflict(Conflict::Missing) }
+}
+
+/// For [`crate::Write::PutJob`]: `row` has the job's id; `name_taken` says whether another job has its
+/// (namespace, name). Jobs are also written without a fence, so the whole row is compared, not its revision.
+pub fn put_job(job: &Job, row: Option<&Job>, name_taken: bool) -> Outcome {
+    match row {
+        Some(row) if row == job => Outcome::Applied,
+        _ => refused(job.revision, row.map(|row| row.revision), name_taken),
+    }
+}
+
+/// For [`crate::Write::PutNode`]: `row` has the node's id.
+pub fn put_node(node: &Node, row: Option<&Node>) -> Outcome {
+    match row {
+        Some(row) if row == node => Outcome::Applied,
+        _ => refused(node.revision, row.map(|row| row.revision), false),
+    }
+}
+
+fn refused(written: u64, found: Option<u64>, name_taken: bool) -> Outcome {
+    Outcome::Conflict(match found {
+        Some(_) if written == 1 => Conflict::Exists,
+        // A rename onto another's name was refused and left the row before it.
+        Some(found) if name_taken && found + 1 == written => Conflict::KeyTaken(None),
+        Some(found) => Conflict::Version(found),
+        None if written == 1 && name_taken => Conflict::KeyTaken(None),
+        None => Conflict::Missing,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use mainspring_model::{CellId, JobId, Timestamp};
+
+    use super::*;
+
+    const MINE: Epoch = Epoch(4);
+
+    fn update(expected: u64) -> RunUpdate {
+        let mut status = RunStatus::arrived(CellId(0), Timestamp::ZERO);
+        status.version = expected + 1;
+        RunUpdate { id: RunId::MIN, expected, status }
+    }
+
+    fn job(revision: u64, name: &str) -> Job {
+        Job {
+            id: JobId::MIN,
+            namespace: "acme".parse().unwrap(),
+            name: name.into(),
+            current_version: 1,
+            revision,
+            pause: None,
+            created_at: Timestamp::ZERO,
+            updated_at: Timestamp::ZERO,
+        }
+    }
+
+    #[test]
+    fn an_update_is_applied_when_the_row_is_the_one_it_wrote() {
+        let mark = |version, epoch| Some(RunMark { version, epoch: Epoch(epoch) });
+        for (row, outcome) in [
+            (mark(3, 4), Outcome::Applied),
+            (mark(3, 3), Outcome::Conflict(Conflict::Version(3))),
+            (mark(2, 4), Outcome::Conflict(Conflict::Version(2))),
+            (mark(9, 4), Outcome::Conflict(Conflict::Version(9))),
+            (None, Outcome::Conflict(Conflict::Missing)),
+        ] {
+            assert_eq!(update_run(&update(2), MINE, row), outcome, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn a_put_is_applied_when_the_whole_row_is_the_one_it_wrote() {
+        for (written, row, name_taken, outcome) in [
+            (job(1, "a"), Some(job(1, "a")), false, Outcome::Applied),
+            (job(1, "a"), Some(job(1, "b")), false, Outcome::Conflict(Conflict::Exists)),
+            (job(1, "a"), None, true, Outcome::Conflict(Conflict::KeyTaken(None))),
+            (job(2, "a"), Some(job(2, "a")), false, Outcome::Applied),
+            (job(2, "a"), Some(job(2, "b")), false, Outcome::Conflict(Conflict::Version(2))),
+            (job(2, "a"), Some(job(1, "b")), true, Outcome::Conflict(Conflict::KeyTaken(None))),
+            (job(2, "a"), Some(job(5, "a")), false, Outcome::Conflict(Conflict::Version(5))),
+            (job(2, "a"), None, false, Outcome::Conflict(Conflict::Missing)),
+        ] {
+            assert_eq!(put_job(&written, row.as_ref(), name_taken), outcome, "{written:?} over {row:?}");
+        }
+    }
+}
