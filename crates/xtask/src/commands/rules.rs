@@ -4,10 +4,10 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
-use crate::interrupt;
-use crate::rules::{ALL, Subject};
+use crate::interrupt::{self, Interrupted};
+use crate::rules::{ALL, Findings, Rule, Subject};
 use crate::workspace::Workspace;
 
 pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
@@ -21,7 +21,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let mut broken = Vec::new();
     for rule in ALL {
         interrupt::check()?;
-        let findings = (rule.check)(&subject).with_context(|| format!("cannot check {}", rule.name))?;
+        let findings = look(rule, &subject)?;
         println!("  {} {}", if findings.failures.is_empty() { "ok    " } else { "BROKEN" }, rule.name);
         for failure in &findings.failures {
             println!("           {failure}");
@@ -38,4 +38,13 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
         bail!("house rules broken: {}", broken.join(", "));
     }
     Ok(())
+}
+
+/// A rule that cannot look is broken, not silent; only an interruption ends the round early.
+fn look(rule: &Rule, subject: &Subject<'_>) -> Result<Findings> {
+    match (rule.check)(subject) {
+        Err(error) if error.is::<Interrupted>() => Err(error),
+        Err(error) => Ok(Findings::failures([format!("{error:#}")])),
+        Ok(findings) => Ok(findings),
+    }
 }

@@ -20,17 +20,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(subject: &Subject<'_>) -> Result<Findings> {
-    let arguments = [
-        "tree",
-        "--workspace",
-        "--edges",
-        "normal,build",
-        "--prefix",
-        "none",
-        "--no-dedupe",
-        "--format",
-        "{p}",
-    ];
+    let arguments = ["tree", "--workspace", "--edges", "normal,build", "--prefix", "none", "--format", "{p}"];
     Ok(judge(&process::output_of(&mut subject.workspace.cargo(&arguments))?))
 }
 
