@@ -1,0 +1,146 @@
+//! The reads. A page asks for one row more than its limit, to know whether more follow.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
+use mainspring_model::{
+    Attempt, CellId, CounterKey, Counts, Job, JobId, JobVersion, Namespace, Node, NodeId, NodeState, Pause,
+    Run, RunEvent, RunId,
+};
+use mainspring_store::{CounterQuery, Page, Result, RunQuery, ShelfQuery, check};
+
+use crate::core::MemCore;
+
+impl MemCore {
+    /// A page of a shelf.
+    pub fn shelf(&self, query: &ShelfQuery) -> Result<Page<Run>> {
+        check::rows(query.limit)?;
+        let (cell, shelf) = (query.cell, query.shelf);
+        let (rank, id) = query.after.unwrap_or((i64::MIN, RunId::MIN));
+        let first = (cell, shelf, rank, id);
+        let last = (cell, shelf, query.rank_max.unwrap_or(i64::MAX), RunId::MAX);
+        if first >= last {
+            return Ok(Page { rows: Vec::new(), more: false });
+        }
+        let begin = if query.after.is_some() { Bound::Excluded(first) } else { Bound::Included(first) };
+        let found = self.shelves.range((begin, Bound::Included(last)));
+        Ok(page(found.filter_map(|(.., id)| self.runs.get(id).cloned()), query.limit))
+    }
+
+    /// The pause of a cell.
+    pub fn cell_pause(&self, cell: CellId) -> Option<Pause> {
+        self.pauses.get(&cell).cloned()
+    }
+
+    /// The nodes of a cell that have not left, by id.
+    pub fn nodes(&self, cell: CellId) -> Vec<Node> {
+        let here = |node: &&Node| node.cell == cell && node.state != NodeState::Left;
+        self.nodes.values().filter(here).cloned().collect()
+    }
+
+    /// A run.
+    pub fn run(&self, id: RunId) -> Option<&Run> {
+        self.runs.get(&id)
+    }
+
+    /// Every run, by id: for checkers, no verb of the contract.
+    pub fn all_runs(&self) -> impl ExactSizeIterator<Item = &Run> {
+        self.runs.values()
+    }
+
+    /// These runs.
+    pub fn runs_by_id(&self, ids: &[RunId]) -> Result<Vec<Run>> {
+        check::rows(ids.len())?;
+        let distinct: BTreeSet<&RunId> = ids.iter().collect();
+        Ok(distinct.into_iter().filter_map(|id| self.runs.get(id).cloned()).collect())
+    }
+
+    /// The run with this idempotency key.
+    pub fn run_by_key(&self, namespace: &Namespace, key: &str) -> Option<Run> {
+        self.key_holder(namespace, key).and_then(|id| self.runs.get(&id).cloned())
+    }
+
+    /// A page of runs, newest first.
+    pub fn runs(&self, query: &RunQuery) -> Result<Page<Run>> {
+        check::rows(query.limit)?;
+        let (first, end) = query.ids();
+        if first >= end {
+            return Ok(Page { rows: Vec::new(), more: false });
+        }
+        let wanted = |run: &&Run| {
+            query.job.is_none_or(|job| run.head.job == job)
+                && (query.states.is_empty() || query.states.contains(&run.status.state))
+                && query.namespace.as_ref().is_none_or(|outer| run.head.namespace.is_within(outer))
+        };
+        let found = self.runs.range(first..end).rev().map(|(_, run)| run).filter(wanted);
+        Ok(page(found.cloned(), query.limit))
+    }
+
+    /// The earlier attempts of a run, by number.
+    pub fn attempts(&self, run: RunId) -> Vec<Attempt> {
+        self.attempts.range((run, 0)..=(run, u32::MAX)).map(|(_, row)| row.clone()).collect()
+    }
+
+    /// The events of a run, by (version, ordinal).
+    pub fn events(&self, run: RunId) -> Vec<RunEvent> {
+        self.events.range((run, 0, 0)..=(run, u64::MAX, u16::MAX)).map(|(_, row)| row.clone()).collect()
+    }
+
+    /// A job.
+    pub fn job(&self, id: JobId) -> Option<Job> {
+        self.jobs.get(&id).cloned()
+    }
+
+    /// The job with this name.
+    pub fn job_by_name(&self, namespace: &Namespace, name: &str) -> Option<Job> {
+        self.names.get(&(namespace.clone(), name.into())).and_then(|id| self.job(*id))
+    }
+
+    /// A page of jobs by id.
+    pub fn jobs(
+        &self,
+        namespace: Option<&Namespace>,
+        after: Option<JobId>,
+        limit: usize,
+    ) -> Result<Page<Job>> {
+        check::rows(limit)?;
+        let begin = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let within = |job: &&Job| namespace.is_none_or(|outer| job.namespace.is_within(outer));
+        let found = self.jobs.range((begin, Bound::Unbounded)).map(|(_, job)| job).filter(within);
+        Ok(page(found.cloned(), limit))
+    }
+
+    /// These versions of jobs.
+    pub fn job_versions(&self, keys: &[(JobId, u32)]) -> Result<Vec<JobVersion>> {
+        check::rows(keys.len())?;
+        let distinct: BTreeSet<&(JobId, u32)> = keys.iter().collect();
+        Ok(distinct.into_iter().filter_map(|key| self.job_versions.get(key).cloned()).collect())
+    }
+
+    /// A node, whatever its state.
+    pub fn node(&self, id: NodeId) -> Option<Node> {
+        self.nodes.get(&id).cloned()
+    }
+
+    /// A page of roll-ups by (hour, job).
+    pub fn counters(&self, query: &CounterQuery) -> Result<Page<(CounterKey, Counts)>> {
+        check::rows(query.limit)?;
+        let found = self.counters.iter().filter(|((hour, job, namespace), _)| {
+            (query.from..query.until).contains(hour)
+                && query.after.is_none_or(|after| (*hour, *job) > after)
+                && query.job.is_none_or(|wanted| *job == wanted)
+                && query.namespace.as_ref().is_none_or(|outer| namespace.is_within(outer))
+        });
+        let rows = found.map(|((hour, job, namespace), counts)| {
+            (CounterKey { namespace: namespace.clone(), job: *job, hour: *hour }, *counts)
+        });
+        Ok(page(rows, query.limit))
+    }
+}
+
+fn page<T>(rows: impl Iterator<Item = T>, limit: usize) -> Page<T> {
+    let mut rows: Vec<T> = rows.take(limit + 1).collect();
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    Page { rows, more }
+}

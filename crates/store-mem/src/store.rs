@@ -1,0 +1,145 @@
+//! The core behind a mutex and the async contract. No verb awaits anything, so none is ever half done.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use async_trait::async_trait;
+use mainspring_model::{
+    Attempt, CellId, CounterKey, Counts, Epoch, Job, JobId, JobVersion, Lease, Member, MemberId, Namespace,
+    Node, NodeId, Pause, Run, RunEvent, RunId, Timestamp,
+};
+use mainspring_store::{
+    CounterQuery, LeaseGrant, LeaseRequest, Migration, Outcome, Page, Result, Retention, RunQuery,
+    ShelfQuery, Store, Transaction,
+};
+
+use crate::core::MemCore;
+
+/// Tells the time of a store.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// A store in memory. Its clones share their rows.
+#[derive(Clone)]
+pub struct MemStore {
+    core: Arc<Mutex<MemCore>>,
+    clock: Clock,
+}
+
+impl MemStore {
+    /// An empty store on this clock.
+    pub fn new(clock: Clock) -> Self {
+        Self { core: Arc::default(), clock }
+    }
+
+    /// The rows themselves, for tests and checkers. Every verb waits while the guard lives.
+    pub fn core(&self) -> MutexGuard<'_, MemCore> {
+        // A panic elsewhere cannot have left a batch half written: the core checks before it writes.
+        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for MemStore {
+    /// An empty store on the system's clock.
+    fn default() -> Self {
+        Self::new(Arc::new(system_time))
+    }
+}
+
+fn system_time() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::ZERO + since
+}
+
+#[async_trait]
+impl Store for MemStore {
+    async fn commit(&self, transaction: Transaction) -> Result<Vec<Outcome>> {
+        self.core().commit(&transaction)
+    }
+    async fn acquire_lease(&self, request: LeaseRequest) -> Result<LeaseGrant> {
+        Ok(self.core().acquire_lease(request))
+    }
+    async fn renew_lease(
+        &self,
+        cell: CellId,
+        member: MemberId,
+        epoch: Epoch,
+        expires_at: Timestamp,
+    ) -> Result<bool> {
+        Ok(self.core().renew_lease(cell, member, epoch, expires_at))
+    }
+    async fn release_lease(&self, cell: CellId, member: MemberId, epoch: Epoch) -> Result<bool> {
+        Ok(self.core().release_lease(cell, member, epoch))
+    }
+    async fn leases(&self) -> Result<Vec<Lease>> {
+        Ok(self.core().leases())
+    }
+    async fn put_member(&self, member: Member) -> Result<()> {
+        self.core().put_member(member);
+        Ok(())
+    }
+    async fn remove_members(&self, seen_before: Timestamp) -> Result<u64> {
+        Ok(self.core().remove_members(seen_before))
+    }
+    async fn members(&self) -> Result<Vec<Member>> {
+        Ok(self.core().members())
+    }
+    async fn shelf(&self, query: ShelfQuery) -> Result<Page<Run>> {
+        self.core().shelf(&query)
+    }
+    async fn cell_pause(&self, cell: CellId) -> Result<Option<Pause>> {
+        Ok(self.core().cell_pause(cell))
+    }
+    async fn nodes(&self, cell: CellId) -> Result<Vec<Node>> {
+        Ok(self.core().nodes(cell))
+    }
+    async fn runs_by_id(&self, ids: &[RunId]) -> Result<Vec<Run>> {
+        self.core().runs_by_id(ids)
+    }
+    async fn run_by_key(&self, namespace: &Namespace, key: &str) -> Result<Option<Run>> {
+        Ok(self.core().run_by_key(namespace, key))
+    }
+    async fn runs(&self, query: RunQuery) -> Result<Page<Run>> {
+        self.core().runs(&query)
+    }
+    async fn attempts(&self, run: RunId) -> Result<Vec<Attempt>> {
+        Ok(self.core().attempts(run))
+    }
+    async fn events(&self, run: RunId) -> Result<Vec<RunEvent>> {
+        Ok(self.core().events(run))
+    }
+    async fn job(&self, id: JobId) -> Result<Option<Job>> {
+        Ok(self.core().job(id))
+    }
+    async fn job_by_name(&self, namespace: &Namespace, name: &str) -> Result<Option<Job>> {
+        Ok(self.core().job_by_name(namespace, name))
+    }
+    async fn jobs(
+        &self,
+        namespace: Option<&Namespace>,
+        after: Option<JobId>,
+        limit: usize,
+    ) -> Result<Page<Job>> {
+        self.core().jobs(namespace, after, limit)
+    }
+    async fn job_versions(&self, keys: &[(JobId, u32)]) -> Result<Vec<JobVersion>> {
+        self.core().job_versions(keys)
+    }
+    async fn node(&self, id: NodeId) -> Result<Option<Node>> {
+        Ok(self.core().node(id))
+    }
+    async fn counters(&self, query: CounterQuery) -> Result<Page<(CounterKey, Counts)>> {
+        self.core().counters(&query)
+    }
+    async fn clock(&self) -> Result<Timestamp> {
+        Ok((self.clock)())
+    }
+    async fn migrate(&self) -> Result<Vec<Migration>> {
+        Ok(Vec::new())
+    }
+    async fn retain(&self, rule: Retention, limit: usize) -> Result<u64> {
+        self.core().retain(&rule, limit)
+    }
+    async fn retain_counters(&self, before: Timestamp) -> Result<u64> {
+        Ok(self.core().retain_counters(before))
+    }
+}
