@@ -1,6 +1,8 @@
 //! Parameters: the typed inputs of a job. Checking the values that a run was given is in
 //! `parameter/resolve.rs`.
 
+mod resolve;
+
 use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};

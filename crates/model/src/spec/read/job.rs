@@ -1,0 +1,88 @@
+//! Reading the whole job, and the checks between its parts.
+
+use serde_json::Value;
+
+use super::Reader;
+use super::body::body;
+use super::data::{artifacts, labels, paths};
+use super::dispatch::dispatch;
+use super::fields::Fields;
+use super::parameter::parameters;
+use super::placement::{placement, resources};
+use super::policy::{concurrency, priority, rate_limit, retention, timeouts};
+use super::retry::retry;
+use super::scalar::{choice, parsed, text, word};
+use crate::limits::DESCRIPTION_BYTES_MAX;
+use crate::spec::{Body, Delivery, JobSpec, OnDisconnect};
+
+pub(super) fn job(reader: &mut Reader, value: &Value) -> Option<JobSpec> {
+    if value.is_null() {
+        reader.problem_with_hint("the file is empty", "a job is `name: hello` and `script: echo hello`");
+        return None;
+    }
+    let mut fields = reader.fields("job", value)?;
+    let name = fields.required("name", parsed);
+    let namespace = fields.optional("namespace", parsed);
+    let owner = fields.optional("owner", word);
+    let description = fields
+        .optional("description", |reader, value| text(reader, value, DESCRIPTION_BYTES_MAX).map(Into::into));
+    let labels = fields.or_default("labels", labels);
+    let body = body(&mut fields);
+    let artifacts = fields.or_default("artifacts", artifacts);
+    let inputs = fields.or_default("inputs", paths);
+    let outputs = fields.or_default("outputs", paths);
+    let parameters = fields.or_default("parameters", parameters);
+    let retry = fields.or_default("retry", retry);
+    let timeout = fields.or_default("timeout", timeouts);
+    let concurrency = fields.optional("concurrency", concurrency).flatten();
+    let rate_limit = fields.optional("rate_limit", rate_limit);
+    let dispatch = fields.or_default("dispatch", dispatch);
+    let placement = fields.or_default("placement", placement);
+    let resources = fields.or_default("resources", resources);
+    let priority = fields.or_default("priority", priority);
+    let deliveries = [("at_least_once", Delivery::AtLeastOnce), ("at_most_once", Delivery::AtMostOnce)];
+    let delivery = fields.or_default("delivery", choice("delivery", &deliveries));
+    let answers = [("stop", OnDisconnect::Stop), ("keep", OnDisconnect::Keep)];
+    let on_disconnect = fields.or_default("on_disconnect", choice("on_disconnect", &answers));
+    let retention = fields.or_default("retention", retention);
+
+    if delivery == Delivery::AtMostOnce {
+        refuse_retries(&mut fields, value);
+    }
+    if matches!(body, Some(Body::Handler(_))) && !artifacts.is_empty() {
+        fields.problem("artifacts", "a handler runs in a process of yours, so no files are fetched for it");
+    }
+    fields.finish();
+    Some(JobSpec {
+        name: name?,
+        namespace,
+        owner,
+        description,
+        labels,
+        body: body?,
+        artifacts,
+        inputs,
+        outputs,
+        parameters,
+        retry,
+        timeout,
+        concurrency,
+        rate_limit,
+        dispatch,
+        placement,
+        resources,
+        priority,
+        delivery,
+        on_disconnect,
+        retention,
+    })
+}
+
+/// At-most-once means one attempt: retries that the file itself asks for contradict it.
+fn refuse_retries(fields: &mut Fields<'_, '_>, job: &Value) {
+    let written = &job["retry"];
+    let max = written.as_u64().or_else(|| written["max"].as_u64());
+    if max.is_some_and(|max| max > 0) {
+        fields.problem("retry", "`delivery: at_most_once` makes one attempt and never retries");
+    }
+}
