@@ -227,3 +227,78 @@ impl Serialize for Signals {
         list.end()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::NodeId;
+    use crate::spec::Retry;
+
+    fn causes() -> Vec<(&'static str, Cause)> {
+        let node = NodeId::MIN;
+        let timeout = |limit| Cause::Timeout { limit };
+        vec![
+            ("exit 0", Cause::Exit { code: 0 }),
+            ("exit 2", Cause::Exit { code: 2 }),
+            ("exit 70", Cause::Exit { code: 70 }),
+            ("signal 9", Cause::Signal { signal: 9 }),
+            ("signal 15", Cause::Signal { signal: 15 }),
+            ("start", timeout(TimeoutKind::Start)),
+            ("run", timeout(TimeoutKind::Run)),
+            ("heartbeat", timeout(TimeoutKind::Heartbeat)),
+            ("queue", timeout(TimeoutKind::Queue)),
+            ("total", timeout(TimeoutKind::Total)),
+            ("oom", Cause::Oom),
+            ("lost", Cause::Lost { node }),
+            ("vanished", Cause::Vanished { node }),
+            ("start_failed", Cause::StartFailed { message: "".into() }),
+            ("error Busy", Cause::Error { class: "Busy".into(), message: "".into() }),
+            ("error Bad", Cause::Error { class: "Bad".into(), message: "".into() }),
+            ("refused", Cause::Refused { message: "".into() }),
+            ("drained", Cause::Drained { node }),
+            ("cancelled", Cause::Cancelled { by: "".into() }),
+            ("overlap", Cause::Overlap),
+            ("quarantined", Cause::Quarantined { losses: 3 }),
+        ]
+    }
+
+    fn check(pattern: CauseMatch, expected: &[&str]) {
+        let matched: Vec<&str> =
+            causes().iter().filter(|(_, cause)| pattern.matches(cause)).map(|(name, _)| *name).collect();
+        assert_eq!(matched, expected, "{pattern:?}");
+    }
+
+    #[test]
+    fn each_pattern_matches_its_causes_and_no_other() {
+        check(CauseMatch::Exit(ExitCodes(vec![])), &["exit 2", "exit 70"]);
+        check(CauseMatch::Exit(ExitCodes(vec![(64, 78)])), &["exit 70"]);
+        check(CauseMatch::Exit(ExitCodes(vec![(1, 2), (70, 70)])), &["exit 2", "exit 70"]);
+        check(CauseMatch::Signal(Signals(vec![])), &["signal 9", "signal 15"]);
+        check(CauseMatch::Signal(Signals(vec![9])), &["signal 9"]);
+        check(CauseMatch::Timeout(vec![]), &["start", "run", "heartbeat"]);
+        check(CauseMatch::Timeout(vec![AttemptTimeout::Run]), &["run"]);
+        check(CauseMatch::Oom, &["oom"]);
+        check(CauseMatch::Lost, &["lost", "vanished"]);
+        check(CauseMatch::StartFailed, &["start_failed"]);
+        check(CauseMatch::Error(vec![]), &["error Busy", "error Bad"]);
+        check(CauseMatch::Error(vec!["Bad".into()]), &["error Bad"]);
+        let all: Vec<&str> = causes().iter().map(|(name, _)| *name).collect();
+        let outside =
+            ["exit 0", "queue", "total", "refused", "drained", "cancelled", "overlap", "quarantined"];
+        let inside: Vec<&str> = all.into_iter().filter(|name| !outside.contains(name)).collect();
+        check(CauseMatch::Any, &inside);
+    }
+
+    #[test]
+    fn the_first_rule_that_matches_decides() {
+        let rule = |cause, then| Rule { cause, then };
+        let rules = vec![
+            rule(CauseMatch::Exit(ExitCodes(vec![(2, 2)])), Action::Ignore),
+            rule(CauseMatch::Exit(ExitCodes(vec![])), Action::Fail),
+        ];
+        let retry = Retry { rules, ..Retry::default() };
+        assert_eq!(retry.decide(&Cause::Exit { code: 2 }), Action::Ignore);
+        assert_eq!(retry.decide(&Cause::Exit { code: 3 }), Action::Fail);
+        assert_eq!(retry.decide(&Cause::Oom), Action::Retry);
+    }
+}

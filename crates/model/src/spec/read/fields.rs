@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::words::{misplaced, reserved};
+use super::words::{misplaced, misplaced_words, reserved};
 use super::{Reader, shorten};
 use crate::spec::nearest::nearest;
 
@@ -86,17 +86,23 @@ impl<'r, 'v> Fields<'r, 'v> {
             reader.at(name, |reader| match reserved(section, name) {
                 Some(meaning) => reader.problem(not_yet(name, meaning)),
                 None => {
-                    let hint = match misplaced(section, name) {
-                        Some(hint) => hint.to_owned(),
-                        None => match nearest(name, known.iter().copied()) {
-                            Some(near) => format!("did you mean `{near}`?"),
-                            None => format!("known here: {}", known.join(", ")),
-                        },
-                    };
-                    reader.problem_with_hint(format!("unknown field `{}`", shorten(name)), hint);
+                    let message = format!("unknown field `{}`", shorten(name));
+                    reader.problem_with_hint(message, hint(section, name, &known));
                 }
             });
         }
+    }
+}
+
+/// What was probably meant by a field that is not known.
+fn hint(section: &str, name: &str, known: &[&'static str]) -> String {
+    let usable = || known.iter().copied().filter(|word| reserved(section, word).is_none());
+    match nearest(name, misplaced_words(section).chain(usable())) {
+        Some(near) => match misplaced(section, near) {
+            Some(hint) => hint.to_owned(),
+            None => format!("did you mean `{near}`?"),
+        },
+        None => format!("known here: {}", usable().collect::<Vec<_>>().join(", ")),
     }
 }
 

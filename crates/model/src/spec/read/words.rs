@@ -105,3 +105,8 @@ pub(super) fn misplaced(section: &str, word: &str) -> Option<&'static str> {
         .find(|(in_section, name, _)| *in_section == section && *name == word)
         .map(|entry| entry.2)
 }
+
+/// Every misplaced word of a section.
+pub(super) fn misplaced_words(section: &str) -> impl Iterator<Item = &'static str> {
+    MISPLACED.iter().filter(move |(in_section, _, _)| *in_section == section).map(|entry| entry.1)
+}
