@@ -1,1 +1,48 @@
-//! engine
+//! The pure scheduler: what happened goes in, what to write and say comes out.
+//!
+//! What is absent: IO, clocks, random sources, threads, async. Everything is decided here and performed by
+//! shells (the server, the simulation, a user's process), so one thread and one seed can run a cluster.
+//!
+//! - [`Cell`] schedules one cell under one epoch: queue, placement, attempts, retries, timeouts, nodes.
+//! - [`Owner`] decides when to take, renew and drop a cell's lease, around a `Cell`.
+//! - [`balancer`] holds the ways to choose among nodes.
+
+pub mod balancer;
+mod cell;
+mod class;
+mod commands;
+mod concurrency;
+mod config;
+mod deadlines;
+mod event;
+mod fairshare;
+mod keys;
+mod lifecycle;
+mod load;
+mod message;
+mod nodes;
+mod nodeset;
+mod outbox;
+mod overflow;
+mod owner;
+mod place;
+mod queue;
+mod rate;
+mod room;
+mod runs;
+mod shape;
+mod stats;
+mod timers;
+mod verdict;
+mod why;
+
+pub use cell::{Cell, Tenure};
+pub use config::Config;
+pub use event::{
+    Ending, Event, Heartbeat, Held, Hello, LoadedRun, News, Report, RequestId, ShelfRead, Stage, Submission,
+};
+pub use message::{Answer, Message, Order};
+pub use outbox::Batch;
+pub use owner::{LeaseAnswer, LeaseStep, Owner, OwnerConfig};
+pub use shape::priority_of;
+pub use stats::Stats;

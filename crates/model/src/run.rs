@@ -114,6 +114,8 @@ pub struct RunExtra {
     pub result: Option<Payload>,
     /// What the last attempt used.
     pub usage: Usage,
+    /// How often it was given to another cell.
+    pub hops: u16,
     /// Two attempts may have executed at once: clocks or a node's obedience cannot be trusted here (I11).
     pub maybe_doubled: bool,
 }

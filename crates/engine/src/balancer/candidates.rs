@@ -1,0 +1,106 @@
+//! The view a balancer has of the nodes: those that pass the filter, in kept orders, and whether one has
+//! room. It cannot see runs, queues or other classes.
+
+use rustc_hash::FxHashMap;
+
+use crate::nodes::{NodeEntry, Nodes};
+use crate::nodeset::Order;
+use crate::room::Room;
+
+/// A node within a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeIx(pub(crate) usize);
+
+/// Who asks for a node.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    /// A number that is stable for the run and attempt: the source of chance.
+    pub chance: u64,
+    /// A number that is stable for the run's hash key.
+    pub key_hash: u64,
+    /// How many attempts of the same job each node holds, for those that hold any.
+    pub(crate) job_nodes: &'a FxHashMap<usize, u32>,
+    /// Nodes that may not be chosen.
+    pub(crate) excluded: &'a [usize],
+}
+
+/// What a balancer chooses from.
+pub struct Candidates<'a> {
+    pub(crate) nodes: &'a mut Nodes,
+    pub(crate) set: usize,
+    pub(crate) need: &'a Room,
+    /// Who asks.
+    pub ask: Ask<'a>,
+}
+
+impl Candidates<'_> {
+    /// Whether a node is open, has room, and is not excluded.
+    pub fn fits(&self, ix: NodeIx) -> bool {
+        let entry = self.entry(ix);
+        entry.is_open() && entry.free.fits(self.need) && !self.ask.excluded.contains(&ix.0)
+    }
+
+    /// The first that fits in an order.
+    pub fn first_by(&self, order: Order) -> Option<NodeIx> {
+        self.by(order).find(|ix| self.fits(*ix))
+    }
+
+    /// The first that fits in an order, from a key on: those before it are known not to fit.
+    pub fn first_from(&self, order: Order, key: u64) -> Option<NodeIx> {
+        self.set().order_from(order, (key, 0)).map(|(_, ix)| NodeIx(ix)).find(|ix| self.fits(*ix))
+    }
+
+    /// All that fit in an order.
+    pub fn by(&self, order: Order) -> impl DoubleEndedIterator<Item = NodeIx> {
+        self.set().order(order).map(|(_, ix)| NodeIx(ix))
+    }
+
+    /// Clockwise on the ring from a point.
+    pub fn ring_from(&self, point: u64) -> impl Iterator<Item = NodeIx> {
+        self.set().ring_from(point).map(NodeIx)
+    }
+
+    /// Every node that passes the filter, by name, with room or not.
+    pub fn by_name(&self) -> impl DoubleEndedIterator<Item = NodeIx> {
+        self.set().members.iter().map(|(_, ix)| NodeIx(*ix))
+    }
+
+    /// The first that fits after the set's cursor, going round; the cursor moves behind it.
+    pub fn next_in_turn(&mut self) -> Option<NodeIx> {
+        let cursor = self.set().cursor;
+        let after = self.set().order_from(Order::Joined, cursor).map(|(_, ix)| NodeIx(ix));
+        let found = after.chain(self.by(Order::Joined)).find(|ix| self.fits(*ix))?;
+        self.nodes.sets[self.set].cursor = (0, found.0 + 1);
+        Some(found)
+    }
+
+    /// The first that fits from a place chosen by chance.
+    pub fn by_chance(&self) -> Option<NodeIx> {
+        let start = (self.ask.chance % self.nodes.entries.capacity().max(1) as u64) as usize;
+        let after = self.set().order_from(Order::Joined, (0, start)).map(|(_, ix)| NodeIx(ix));
+        after.chain(self.by(Order::Joined)).find(|ix| self.fits(*ix))
+    }
+
+    /// How much cpu the run needs.
+    pub fn need_cpu_milli(&self) -> u64 {
+        self.need.cpu_milli
+    }
+
+    /// How many attempts of the same job a node holds.
+    pub fn same_job(&self, ix: NodeIx) -> u32 {
+        self.ask.job_nodes.get(&ix.0).copied().unwrap_or(0)
+    }
+
+    /// A node's name.
+    pub fn name(&self, ix: NodeIx) -> &str {
+        &self.entry(ix).node.name
+    }
+
+    pub(crate) fn entry(&self, ix: NodeIx) -> &NodeEntry {
+        &self.nodes.entries[ix.0]
+    }
+
+    fn set(&self) -> &crate::nodeset::NodeSet {
+        &self.nodes.sets[self.set]
+    }
+}

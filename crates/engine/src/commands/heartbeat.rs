@@ -1,0 +1,65 @@
+//! A node lives. The answer lets it go on executing, so only an owner whose lease holds gives it.
+
+use mainspring_model::{Cause, NodeId, NodeState, Timestamp, Usage};
+
+use crate::cell::Cell;
+use crate::event::{Ending, Heartbeat, Held};
+use crate::message::Message;
+use crate::runs::Phase;
+
+impl Cell {
+    pub(crate) fn heartbeat(&mut self, now: Timestamp, heartbeat: Heartbeat) {
+        let Heartbeat { node, session, beat, held } = heartbeat;
+        let Some(node_ix) = self.nodes.find(node).filter(|ix| self.nodes.get(*ix).session == session) else {
+            let newer = self.nodes.find(node).is_some_and(|ix| self.nodes.get(ix).session > session);
+            if !newer {
+                self.outbox.now.push(Message::WhoAreYou { node });
+            }
+            return;
+        };
+        let entry = &mut self.nodes.entries[node_ix];
+        // A heartbeat that was overtaken proves less than what is known.
+        if beat > entry.seen_beat {
+            entry.seen_beat = beat;
+            entry.heard_at = now;
+            for run in entry.runs.clone() {
+                self.missing(now, run, node, beat, &held);
+            }
+            for held in &held {
+                self.stop_stranger(now, node_ix, held);
+            }
+        }
+        self.outbox.now.push(Message::Beat { node, session, beat });
+    }
+
+    /// An attempt that the node had accepted before this heartbeat and no longer lists is gone.
+    fn missing(&mut self, now: Timestamp, run: usize, node: NodeId, beat: u64, held: &[Held]) {
+        let Some(entry) = self.runs.entries.get(run) else { return };
+        let known_since = match entry.phase {
+            Phase::Accepted { beat } | Phase::Started { beat } => beat,
+            Phase::Idle | Phase::Ordered => return,
+        };
+        if beat >= known_since && !held.iter().any(|held| held.token == entry.token()) {
+            let cause = Cause::Vanished { node };
+            let ending =
+                Ending { cause, stopped: false, elapsed: None, result: None, usage: Usage::default() };
+            self.attempt_over(now, run, ending);
+        }
+    }
+
+    /// A node ends on purpose.
+    pub(crate) fn goodbye(&mut self, now: Timestamp, node: NodeId, session: u64) {
+        let Some(ix) = self.nodes.find(node).filter(|ix| self.nodes.get(*ix).session == session) else {
+            return;
+        };
+        if self.nodes.get(ix).runs.is_empty() {
+            self.nodes.change(ix, |entry| {
+                entry.session = 0;
+                entry.node.state = NodeState::Left;
+                entry.node.updated_at = now;
+            });
+            self.mark_node(ix);
+        }
+        // A node that still holds attempts is silent from now on: it returns or is lost.
+    }
+}

@@ -1,0 +1,10 @@
+//! One kind of event in each file: what a caller or a node can ask of a cell.
+
+mod cancel;
+mod drain;
+mod heartbeat;
+mod hello;
+mod pause;
+mod report;
+mod retry;
+mod submit;

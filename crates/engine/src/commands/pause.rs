@@ -1,0 +1,51 @@
+//! Pausing and resuming a job or the whole cell. Attempts that execute go on; nothing new starts. A pause
+//! holds groups back, it does not rewrite runs: pausing a job with a million waiting runs is one write.
+
+use mainspring_model::{Job, Pause, Timestamp};
+use mainspring_store::Write;
+
+use crate::cell::Cell;
+use crate::event::RequestId;
+use crate::queue::Block;
+
+impl Cell {
+    pub(crate) fn pause_job(
+        &mut self,
+        now: Timestamp,
+        request: RequestId,
+        mut job: Job,
+        pause: Option<Pause>,
+    ) {
+        let ix = self.shapes.job(job.id);
+        job.pause.clone_from(&pause);
+        job.revision += 1;
+        job.updated_at = now;
+        self.outbox.asked.push((Write::PutJob(Box::new(job)), request));
+        let entry = &mut self.shapes.jobs[ix];
+        let resumed = pause.is_none();
+        entry.pause = pause;
+        if resumed {
+            // Whoever resumes a quarantined job has looked at it.
+            entry.losses = 0;
+            entry.lost_at = None;
+            for group in entry.groups.clone() {
+                if self.queue.groups[group].block == Some(Block::Job) {
+                    self.queue.unblock(group);
+                    self.try_group(now, group);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn pause_cell(&mut self, now: Timestamp, request: RequestId, pause: Option<Pause>) {
+        self.outbox.asked.push((Write::PauseCell(pause.clone().map(Box::new)), request));
+        self.pause = pause;
+        if self.pause.is_none() {
+            self.room += 1;
+            let groups: Vec<usize> = self.queue.groups.iter().map(|(ix, _)| ix).collect();
+            for group in groups {
+                self.try_group(now, group);
+            }
+        }
+    }
+}

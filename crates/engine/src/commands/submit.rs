@@ -1,0 +1,116 @@
+//! A new run: checked, keyed, then queued, timed or skipped, and placed at once if it can be. One insert,
+//! already placed, is all an ordinary run costs at its start.
+
+use std::sync::Arc;
+
+use mainspring_model::spec::Overlap;
+use mainspring_model::{
+    CancelRequest, Cause, Command, ErrorCode, RunEventKind, RunState, RunStatus, Timestamp, limits,
+};
+
+use crate::cell::Cell;
+use crate::event::Submission;
+use crate::keys;
+use crate::message::{Answer, Message};
+
+impl Cell {
+    pub(crate) fn submit(&mut self, now: Timestamp, submission: Submission) {
+        let Submission { request, mut head, spec, pause } = submission;
+        let refuse = |code, message| Answer::Refused { code, message };
+        if let Some(message) = too_large(&head) {
+            return self.reply_now(request, refuse(ErrorCode::TooLarge, message));
+        }
+        if self.runs.find(head.id).is_some() {
+            // The same submission came twice; the first answers for both when it is durable.
+            let answer = Answer::Submitted { run: head.id, duplicate: true };
+            return self.outbox.after_commit(None, Message::Reply { request, answer });
+        }
+        match keys::render(&spec, &head.params) {
+            Ok(keys) => head.keys = keys,
+            Err(message) => return self.reply_now(request, refuse(ErrorCode::InvalidTemplate, message)),
+        }
+        self.stats.submitted += 1;
+        let run = head.id;
+        let status = RunStatus { version: 0, ..RunStatus::arrived(self.config.cell, head.created_at) };
+        let ix = self.enter(now, Arc::new(head), status, &spec, 0);
+        let job = self.shapes.shapes[self.runs.entries[ix].shape].job;
+        if let Some(pause) = pause {
+            self.shapes.jobs[job].pause.get_or_insert(pause);
+        }
+        self.mark(ix);
+        let answer = Answer::Submitted { run, duplicate: false };
+        self.outbox.after_commit(Some(self.runs.entries[ix].head.id), Message::Reply { request, answer });
+        self.begin(now, ix);
+    }
+
+    /// A ready run: wait for its time, or enter the queue as the overlap policy allows.
+    pub(crate) fn begin(&mut self, now: Timestamp, ix: usize) {
+        let entry = &self.runs.entries[ix];
+        if let Some(due) = entry.head.not_before.filter(|due| *due > now) {
+            return self.hold_until(now, ix, due);
+        }
+        if entry.head.deadline.is_some_and(|deadline| deadline <= now) {
+            let limit = mainspring_model::TimeoutKind::Total;
+            return self.end_with(now, ix, Command::GiveUp, Cause::Timeout { limit });
+        }
+        if self.overlap(now, ix) {
+            self.enqueue(now, ix);
+        }
+    }
+
+    /// Applies the overlap policy; false when the run was skipped.
+    fn overlap(&mut self, now: Timestamp, ix: usize) -> bool {
+        let entry = &self.runs.entries[ix];
+        let shape = &self.shapes.shapes[entry.shape];
+        let Some(concurrency) = &shape.spec.concurrency else { return true };
+        let (job, limit, overlap) = (shape.job, concurrency.limit.get(), concurrency.overlap);
+        let key: Box<str> = entry.concurrency_key().into();
+        if self.concurrency.count(job, &key) < limit {
+            return true;
+        }
+        match overlap {
+            Overlap::QueueAll => true,
+            Overlap::Skip => self.skip(now, ix),
+            Overlap::QueueOne => !self.others_wait(job, &key) || self.skip(now, ix),
+            Overlap::CancelOld | Overlap::KillOld => {
+                let older: Vec<usize> =
+                    self.concurrency.running(job, &key).into_iter().flatten().copied().collect();
+                for old in older {
+                    self.overlap_old(now, old, overlap == Overlap::KillOld);
+                }
+                true
+            }
+        }
+    }
+
+    fn skip(&mut self, now: Timestamp, ix: usize) -> bool {
+        self.end_with(now, ix, Command::Skip, Cause::Overlap);
+        false
+    }
+
+    fn others_wait(&self, job: usize, key: &str) -> bool {
+        let groups = &self.shapes.jobs[job].groups;
+        groups.iter().any(|group| *self.queue.groups[*group].key.concurrency == *key)
+    }
+
+    fn overlap_old(&mut self, now: Timestamp, ix: usize, kill: bool) {
+        let status = &mut self.runs.entries[ix].status;
+        if status.state != RunState::Running || status.cancel().is_some() {
+            return;
+        }
+        status.extra_mut().cancel = Some(CancelRequest { by: "overlap policy".into(), at: now, kill });
+        self.tell(now, ix, RunEventKind::Overlapped);
+        self.stop(now, ix, Cause::Overlap);
+    }
+}
+
+fn too_large(head: &mainspring_model::RunHead) -> Option<String> {
+    let key_bytes = head.idempotency_key.as_ref().map_or(0, |key| key.len());
+    [
+        ("params", head.params.len(), limits::PARAMS_BYTES_MAX),
+        ("idempotency_key", key_bytes, limits::IDEMPOTENCY_KEY_BYTES_MAX),
+    ]
+    .into_iter()
+    .find(|(_, bytes, max)| bytes > max)
+    .map(|(field, bytes, max)| format!("{field}: has {bytes} bytes, at most {max} are allowed"))
+}

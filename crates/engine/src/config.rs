@@ -1,0 +1,48 @@
+//! What a cell is told at its start. Every limit has a default that suits a laptop and a company.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use mainspring_model::{CellId, Namespace, limits};
+
+/// How a cell behaves.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The cell.
+    pub cell: CellId,
+    /// How many cells the cluster has.
+    pub cells: u16,
+    /// Runs that wait in memory at most; more stay in the store and are read in by order.
+    pub waiting_max: usize,
+    /// Runs read from the store at once.
+    pub page_rows: usize,
+    /// Runs due later than this stay in the store.
+    pub timed_horizon: Duration,
+    /// How often arrivals are looked for when nobody hints.
+    pub poll_every: Duration,
+    /// A node silent for so long is lost.
+    pub lost_after: Duration,
+    /// Orders and stops that are not answered are repeated so often.
+    pub repeat_every: Duration,
+    /// Runs that no node of the cell can take for so long are given to another cell.
+    pub hand_over_after: Duration,
+    /// Shares of namespaces under fair share; 1 when not listed.
+    pub weights: BTreeMap<Namespace, u32>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            cell: CellId(0),
+            cells: 1,
+            waiting_max: 200_000,
+            page_rows: 1_000,
+            timed_horizon: Duration::from_secs(600),
+            poll_every: Duration::from_secs(30),
+            lost_after: limits::LOST_AFTER,
+            repeat_every: Duration::from_secs(2),
+            hand_over_after: Duration::from_secs(10),
+            weights: BTreeMap::new(),
+        }
+    }
+}

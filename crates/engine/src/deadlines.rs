@@ -1,0 +1,306 @@
+//! What happens when a time comes: begin times, back-offs, the five timeouts, unanswered orders, silence,
+//! rate limits that open, classes that nobody here can take.
+
+use mainspring_model::spec::OnDisconnect;
+use mainspring_model::{
+    Cause, CellId, Command, NodeFilter, NodeState, Place, Reason, RunEventKind, RunState, Shelf, TimeoutKind,
+    Timestamp, Usage,
+};
+
+use crate::cell::Cell;
+use crate::event::Ending;
+use crate::message::Message;
+use crate::runs::Phase;
+use crate::timers::Subject;
+
+/// Runs given to another cell at once.
+const HAND_OVER_MAX: usize = 100;
+/// Each hop doubles the wait before the next, up to so many times.
+const HOPS_COUNTED_MAX: u16 = 10;
+
+impl Cell {
+    /// Makes sure that the run is looked at when its next time comes.
+    pub(crate) fn arm_run(&mut self, now: Timestamp, ix: usize) {
+        let at = self.next_time(ix).map(|at| at.max(now));
+        self.timers.arm(&mut self.runs.entries[ix].armed, at, Subject::Run(ix));
+    }
+
+    fn next_time(&self, ix: usize) -> Option<Timestamp> {
+        let entry = &self.runs.entries[ix];
+        let timeout = &self.shapes.shapes[entry.shape].spec.timeout;
+        let own = match entry.status.state {
+            RunState::Ready | RunState::Failed => {
+                entry.status.place.map(|place| Timestamp::from_micros(place.rank))
+            }
+            RunState::Waiting => timeout.queue.map(|queue| entry.since + queue),
+            RunState::Running => {
+                let repeat = entry.since + self.config.repeat_every;
+                let placed_at = entry.status.placed_at.unwrap_or(entry.since);
+                match entry.phase {
+                    _ if entry.stopping.is_some() => Some(repeat),
+                    Phase::Idle | Phase::Ordered => Some(repeat.min(placed_at + timeout.start)),
+                    Phase::Accepted { .. } => Some(placed_at + timeout.start),
+                    Phase::Started { .. } => {
+                        let run = timeout.run.map(|run| entry.status.started_at.unwrap_or(placed_at) + run);
+                        let quiet = timeout.heartbeat.map(|heartbeat| entry.spoke_at + heartbeat);
+                        earliest(run, quiet)
+                    }
+                }
+            }
+            RunState::Success | RunState::FinalFailed | RunState::Cancelled | RunState::Skipped => {
+                return None;
+            }
+        };
+        if entry.stopping.is_some() { own } else { earliest(own, self.last_moment(ix)) }
+    }
+
+    /// When the run is given up whatever it does.
+    fn last_moment(&self, ix: usize) -> Option<Timestamp> {
+        let entry = &self.runs.entries[ix];
+        let total = self.shapes.shapes[entry.shape].spec.timeout.total;
+        let begun = entry.status.eligible_at;
+        earliest(entry.head.deadline, total.and_then(|total| begun.map(|begun| begun + total)))
+    }
+
+    pub(crate) fn run_due(&mut self, now: Timestamp, ix: usize) {
+        self.runs.entries[ix].armed = None;
+        let too_late = self.last_moment(ix).is_some_and(|last| last <= now);
+        let entry = &self.runs.entries[ix];
+        let timeout = |limit| Cause::Timeout { limit };
+        match entry.status.state {
+            RunState::Ready | RunState::Waiting | RunState::Failed if too_late => {
+                self.end_with(now, ix, Command::GiveUp, timeout(TimeoutKind::Total));
+                return;
+            }
+            RunState::Ready | RunState::Failed => {
+                if entry.status.place.is_none_or(|place| place.rank <= now.as_micros()) {
+                    if entry.status.state == RunState::Ready {
+                        self.begin(now, ix)
+                    } else {
+                        self.enqueue(now, ix)
+                    }
+                    return;
+                }
+            }
+            RunState::Waiting => {
+                let queue = self.shapes.shapes[entry.shape].spec.timeout.queue;
+                if queue.is_some_and(|queue| entry.since + queue <= now) {
+                    self.end_with(now, ix, Command::GiveUp, timeout(TimeoutKind::Queue));
+                    return;
+                }
+            }
+            RunState::Running => self.running_due(now, ix, too_late),
+            RunState::Success | RunState::FinalFailed | RunState::Cancelled | RunState::Skipped => return,
+        }
+        if self.runs.entries.contains(ix) {
+            self.arm_run(now, ix);
+        }
+    }
+
+    fn running_due(&mut self, now: Timestamp, ix: usize, too_late: bool) {
+        let entry = &self.runs.entries[ix];
+        let timeout = &self.shapes.shapes[entry.shape].spec.timeout;
+        let repeat = entry.since + self.config.repeat_every <= now;
+        if entry.stopping.is_some() {
+            if repeat {
+                self.send_stop(now, ix);
+            }
+            return;
+        }
+        let placed_at = entry.status.placed_at.unwrap_or(entry.since);
+        let started = matches!(entry.phase, Phase::Started { .. });
+        let passed = |limit: Option<std::time::Duration>, from: Timestamp| {
+            limit.is_some_and(|span| from + span <= now)
+        };
+        let limit = if too_late {
+            Some(TimeoutKind::Total)
+        } else if !started && passed(Some(timeout.start), placed_at) {
+            Some(TimeoutKind::Start)
+        } else if started && passed(timeout.run, entry.status.started_at.unwrap_or(placed_at)) {
+            Some(TimeoutKind::Run)
+        } else if started && passed(timeout.heartbeat, entry.spoke_at) {
+            Some(TimeoutKind::Heartbeat)
+        } else {
+            None
+        };
+        if let Some(limit) = limit {
+            self.stop(now, ix, Cause::Timeout { limit });
+        } else if entry.phase == Phase::Ordered && repeat {
+            self.repeat_order(now, ix);
+        }
+    }
+
+    /// Sends the order of the current attempt again; the node knows it by its token.
+    pub(crate) fn repeat_order(&mut self, now: Timestamp, ix: usize) {
+        self.runs.entries[ix].since = now;
+        // An attempt that is not durable yet is ordered by its commit.
+        if self.runs.entries[ix].dirty || self.runs.entries[ix].in_flight {
+            return;
+        }
+        let node = self.runs.entries[ix].status.node.and_then(|id| self.nodes.find(id));
+        if let Some(node_ix) = node.filter(|node_ix| self.nodes.get(*node_ix).session > 0) {
+            let order = self.order(ix, node_ix);
+            self.outbox.now.push(Message::Start(order));
+        }
+    }
+
+    /// Asks the node to end the attempt, for this cause. The attempt is over when the node says so or is lost.
+    pub(crate) fn stop(&mut self, now: Timestamp, ix: usize, cause: Cause) {
+        if self.runs.entries[ix].stopping.is_none() {
+            self.runs.entries[ix].stopping = Some(Box::new(cause));
+        }
+        self.send_stop(now, ix);
+        self.arm_run(now, ix);
+    }
+
+    pub(crate) fn send_stop(&mut self, now: Timestamp, ix: usize) {
+        let entry = &mut self.runs.entries[ix];
+        entry.since = now;
+        let kill = entry.status.cancel().is_some_and(|cancel| cancel.kill);
+        let spec = &self.shapes.shapes[entry.shape].spec;
+        let grace = if kill { std::time::Duration::ZERO } else { spec.timeout.stop_grace };
+        let token = entry.token();
+        let Some(node) = entry.status.node.and_then(|id| self.nodes.find(id)).map(|ix| self.nodes.get(ix))
+        else {
+            return;
+        };
+        if node.session > 0 {
+            let stop = Message::Stop { node: node.node.id, session: node.session, token, grace };
+            self.outbox.after_commit(Some(self.runs.entries[ix].head.id), stop);
+        }
+    }
+
+    pub(crate) fn arm_node(&mut self, ix: usize) {
+        let entry = &mut self.nodes.entries[ix];
+        let silent = entry.heard_at + self.config.lost_after;
+        let at = match entry.node.state {
+            NodeState::Up => Some(silent),
+            NodeState::Draining { deadline } => Some(silent.min(deadline)),
+            NodeState::Lost | NodeState::Left => None,
+        };
+        self.timers.arm(&mut entry.armed, at, Subject::Node(ix));
+    }
+
+    pub(crate) fn node_due(&mut self, now: Timestamp, ix: usize) {
+        let entry = &mut self.nodes.entries[ix];
+        entry.armed = None;
+        if entry.heard_at + self.config.lost_after <= now {
+            if self.loading.is_none() {
+                self.lose_node(now, ix);
+            }
+            return;
+        }
+        if let NodeState::Draining { deadline } = entry.node.state
+            && deadline <= now
+        {
+            let node = entry.node.id;
+            for run in entry.runs.clone() {
+                if self.runs.entries[run].stopping.is_none() {
+                    self.stop(now, run, Cause::Drained { node });
+                }
+            }
+        }
+        let heard_at = self.nodes.get(ix).heard_at;
+        let at = Some(heard_at + self.config.lost_after);
+        self.timers.arm(&mut self.nodes.entries[ix].armed, at, Subject::Node(ix));
+    }
+
+    /// A node was silent for too long. By now it has ended what it executed (see `NodeLease`), unless the
+    /// job said keep: those stay with the node until it returns or their own time ends.
+    fn lose_node(&mut self, now: Timestamp, ix: usize) {
+        let node = self.nodes.change(ix, |entry| {
+            entry.session = 0;
+            entry.node.state = NodeState::Lost;
+            entry.node.updated_at = now;
+            entry.node.id
+        });
+        self.stats.nodes_lost += 1;
+        self.mark_node(ix);
+        for run in self.nodes.get(ix).runs.clone() {
+            let entry = &self.runs.entries[run];
+            if self.shapes.shapes[entry.shape].spec.on_disconnect == OnDisconnect::Keep {
+                continue;
+            }
+            let attempt = entry.status.attempt;
+            self.tell(now, run, RunEventKind::NodeLost { node, attempt });
+            let cause = Cause::Lost { node };
+            let ending =
+                Ending { cause, stopped: false, elapsed: None, result: None, usage: Usage::default() };
+            self.attempt_over(now, run, ending);
+        }
+    }
+
+    pub(crate) fn arm_group(&mut self, ix: usize, at: Timestamp) {
+        self.timers.arm(&mut self.queue.groups[ix].armed, Some(at), Subject::Group(ix));
+    }
+
+    /// A rate limit may have opened.
+    pub(crate) fn group_due(&mut self, now: Timestamp, ix: usize) {
+        self.queue.groups[ix].armed = None;
+        if matches!(self.queue.groups[ix].block, Some(crate::queue::Block::Rate(_))) {
+            self.queue.unblock(ix);
+            self.try_group(now, ix);
+        }
+    }
+
+    /// A class that no node here can ever take is given to another cell after a while.
+    pub(crate) fn arm_hand_over(&mut self, class_ix: usize, why: &Reason) {
+        let hopeless = matches!(why, Reason::NoNode { filter, .. } if *filter != NodeFilter::Available);
+        if hopeless && self.config.cells > 1 {
+            let at = self.last_now + self.config.hand_over_after;
+            self.timers.arm(&mut self.queue.classes[class_ix].armed, Some(at), Subject::Class(class_ix));
+        }
+    }
+
+    pub(crate) fn class_due(&mut self, now: Timestamp, class_ix: usize) {
+        let class = &mut self.queue.classes[class_ix];
+        class.armed = None;
+        let hopeless =
+            matches!(&class.why, Some(Reason::NoNode { filter, .. }) if *filter != NodeFilter::Available);
+        if !hopeless || class.full_at != self.room {
+            return;
+        }
+        let groups: Vec<usize> = class.order.values().copied().collect();
+        let to = CellId((self.config.cell.0 + 1) % self.config.cells);
+        let mut given = 0;
+        for group in groups {
+            let waiting: Vec<usize> = self.queue.groups[group].waiting.values().copied().collect();
+            for run in waiting {
+                // A run that nobody could take so far travels less and less often.
+                let entry = &self.runs.entries[run];
+                let hops = entry.status.extra.as_ref().map_or(0, |extra| extra.hops);
+                let patience = self.config.hand_over_after.saturating_mul(1 << hops.min(HOPS_COUNTED_MAX));
+                if given < HAND_OVER_MAX && entry.since + patience <= now {
+                    given += 1;
+                    self.hand_over(now, run, to);
+                }
+            }
+        }
+        if given > 0 {
+            self.outbox.after_commit(None, Message::Hint { cell: to });
+        }
+        if self.queue.classes.get(class_ix).is_some_and(|class| !class.order.is_empty()) {
+            let at = Some(now + self.config.hand_over_after);
+            self.timers.arm(&mut self.queue.classes[class_ix].armed, at, Subject::Class(class_ix));
+        }
+    }
+
+    /// Gives a waiting run to the owner of another cell. It leaves memory when that is durable.
+    pub(crate) fn hand_over(&mut self, now: Timestamp, ix: usize, to: CellId) {
+        self.leave_queue(ix);
+        self.stats.handed_over += 1;
+        let entry = &mut self.runs.entries[ix];
+        self.timers.disarm(&mut entry.armed, Subject::Run(ix));
+        entry.status.cell = to;
+        entry.status.extra_mut().hops += 1;
+        entry.status.place = Some(Place { shelf: Shelf::Arrived, rank: now.as_micros() });
+        self.tell(now, ix, RunEventKind::HandedOver { to });
+    }
+}
+
+fn earliest(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}

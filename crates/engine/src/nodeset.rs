@@ -1,0 +1,145 @@
+//! Sets of nodes that pass the same filter, kept in the orders that balancers ask for.
+//!
+//! Runs with equal filters share a set, so a node's change costs the number of *distinct filters* it
+//! passes, never the number of runs. Only open nodes (in service, with a free slot) are in the orders:
+//! a full cluster is found out without looking at its nodes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mainspring_model::Node;
+use mainspring_model::selector::Selector;
+
+use crate::nodes::NodeEntry;
+
+/// What a node must pass, whatever room it has.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Filter {
+    pub(crate) pool: Box<str>,
+    pub(crate) selector: Selector,
+    pub(crate) handler: Option<Box<str>>,
+    /// Only these, if any are named.
+    pub(crate) names: Vec<Box<str>>,
+}
+
+impl Filter {
+    pub(crate) fn passes(&self, node: &Node) -> bool {
+        *self.pool == *node.pool
+            && (self.names.is_empty() || self.names.contains(&node.name))
+            && self.handler.as_ref().is_none_or(|handler| node.handlers.binary_search(handler).is_ok())
+            && self.selector.matches(&node.labels)
+    }
+}
+
+/// An order in which open nodes are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Order {
+    /// By when they joined: the order of round robin.
+    Joined,
+    /// Fewest attempts first.
+    Active,
+    /// Least reserved cpu first, as a share of capacity.
+    UsedCpu,
+    /// Least reserved memory first, as a share of capacity.
+    UsedMemory,
+    /// Least free cpu first.
+    FreeCpu,
+    /// Whose turn it is by weight.
+    Turn,
+}
+
+const POINTS_PER_NODE: u64 = 16;
+
+#[derive(Debug)]
+pub(crate) struct NodeSet {
+    pub(crate) filter: Filter,
+    /// Classes that use the set.
+    pub(crate) users: u32,
+    /// Every node that passes the filter, by name.
+    pub(crate) members: BTreeSet<(Box<str>, usize)>,
+    /// Those of them that are open, in each order somebody asked for.
+    orders: BTreeMap<Order, BTreeSet<(u64, usize)>>,
+    /// Points of the open nodes on a ring, if somebody asked for it.
+    ring: Option<BTreeMap<u64, usize>>,
+    /// Where round robin stands.
+    pub(crate) cursor: (u64, usize),
+}
+
+impl NodeSet {
+    pub(crate) fn new(filter: Filter) -> Self {
+        Self {
+            filter,
+            users: 0,
+            members: BTreeSet::new(),
+            orders: BTreeMap::new(),
+            ring: None,
+            cursor: (0, 0),
+        }
+    }
+
+    /// Makes sure that `order` is kept; `open` are the open members.
+    pub(crate) fn keep<'a>(&mut self, order: Order, open: impl Iterator<Item = (usize, &'a NodeEntry)>) {
+        self.orders.entry(order).or_insert_with(|| open.map(|(ix, node)| (node.key(order), ix)).collect());
+    }
+
+    /// Makes sure that the ring is kept.
+    pub(crate) fn keep_ring<'a>(&mut self, open: impl Iterator<Item = (usize, &'a NodeEntry)>) {
+        if self.ring.is_none() {
+            self.ring =
+                Some(open.flat_map(|(ix, node)| points(node).map(move |point| (point, ix))).collect());
+        }
+    }
+
+    /// The open nodes in an order that is kept.
+    pub(crate) fn order(&self, order: Order) -> impl DoubleEndedIterator<Item = (u64, usize)> {
+        self.orders.get(&order).into_iter().flatten().copied()
+    }
+
+    /// The same, from a key on.
+    pub(crate) fn order_from(&self, order: Order, from: (u64, usize)) -> impl Iterator<Item = (u64, usize)> {
+        self.orders.get(&order).into_iter().flat_map(move |set| set.range(from..)).copied()
+    }
+
+    /// The open nodes clockwise from `point`; a node may come more than once.
+    pub(crate) fn ring_from(&self, point: u64) -> impl Iterator<Item = usize> {
+        self.ring
+            .iter()
+            .flat_map(move |ring| ring.range(point..).chain(ring.range(..point)))
+            .map(|(_, ix)| *ix)
+    }
+
+    /// Takes a node out of the orders, as it was; call before it changes.
+    pub(crate) fn close(&mut self, ix: usize, node: &NodeEntry) {
+        for (order, set) in &mut self.orders {
+            set.remove(&(node.key(*order), ix));
+        }
+    }
+
+    /// Puts a node into the orders, as it is; call after it changed, if it is open.
+    pub(crate) fn open(&mut self, ix: usize, node: &NodeEntry) {
+        for (order, set) in &mut self.orders {
+            set.insert((node.key(*order), ix));
+        }
+    }
+
+    /// The ring changes only when a node opens or closes for good, not with every attempt: a full node
+    /// stays on it and is passed over, so keys keep their nodes.
+    pub(crate) fn join_ring(&mut self, ix: usize, node: &NodeEntry) {
+        if let Some(ring) = &mut self.ring {
+            ring.extend(points(node).map(|point| (point, ix)));
+        }
+    }
+
+    pub(crate) fn leave_ring(&mut self, node: &NodeEntry) {
+        if let Some(ring) = &mut self.ring {
+            for point in points(node) {
+                ring.remove(&point);
+            }
+        }
+    }
+}
+
+fn points(node: &NodeEntry) -> impl Iterator<Item = u64> {
+    let hash = node.node.id.hash64();
+    (0..POINTS_PER_NODE)
+        .map(move |n| mainspring_model::hash::mix(hash ^ n.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+}

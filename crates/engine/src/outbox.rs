@@ -1,0 +1,105 @@
+//! What the cell owes the world: rows to write and messages to send.
+//!
+//! "Persist, then act" is kept here and not by the shell's care: a message that follows from a change is
+//! held with the batch of that change and comes out only when [`crate::Cell::committed`] says that the
+//! batch is durable. A run changed by many events is written once in a batch.
+
+use mainspring_model::{Attempt, CounterKey, Counts, JobId, Namespace, RunEventKind, RunId, Timestamp};
+use mainspring_store::{Transaction, Write};
+use rustc_hash::FxHashMap;
+
+use crate::event::RequestId;
+use crate::message::Message;
+
+/// A transaction under way. Until it is answered no other is cut.
+#[derive(Debug)]
+pub struct Batch {
+    /// What to commit. Send the very same again when the outcome is unknown or the store was away.
+    pub transaction: Transaction,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    /// Messages that need no commit.
+    pub(crate) now: Vec<Message>,
+    /// Messages that follow from changes not yet cut into a batch, with the run they are about.
+    held: Vec<(Option<RunId>, Message)>,
+    /// Runs changed since the last cut.
+    pub(crate) dirty_runs: Vec<usize>,
+    /// Nodes changed since the last cut.
+    pub(crate) dirty_nodes: Vec<usize>,
+    /// Attempts that another follows.
+    pub(crate) attempts: Vec<Attempt>,
+    /// Events, each written with the next version of its run.
+    pub(crate) events: Vec<(usize, Timestamp, RunEventKind)>,
+    counts: FxHashMap<(JobId, Timestamp), (Namespace, Counts)>,
+    /// Writes that answer a caller.
+    pub(crate) asked: Vec<(Write, RequestId)>,
+    pub(crate) in_flight: Option<InFlight>,
+    /// The number of the last batch.
+    pub(crate) seq: u64,
+}
+
+/// What to do when the batch is answered.
+#[derive(Debug)]
+pub(crate) struct InFlight {
+    /// For each write, what it was.
+    pub(crate) writes: Vec<Written>,
+    pub(crate) messages: Vec<(Option<RunId>, Message)>,
+}
+
+/// What a write of a batch was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Written {
+    InsertRun(usize),
+    UpdateRun(usize),
+    Node(usize),
+    Asked(RequestId),
+    History,
+}
+
+impl Outbox {
+    /// Sends once everything changed so far is durable.
+    pub(crate) fn after_commit(&mut self, run: Option<RunId>, message: Message) {
+        self.held.push((run, message));
+    }
+
+    pub(crate) fn count(&mut self, namespace: &Namespace, job: JobId, hour: Timestamp, counts: &Counts) {
+        let (_, sum) =
+            self.counts.entry((job, hour)).or_insert_with(|| (namespace.clone(), Counts::default()));
+        sum.add(counts);
+    }
+
+    pub(crate) fn take_counts(&mut self) -> Vec<Write> {
+        // In key order: a replay of the same events makes the same transaction.
+        let mut counts: Vec<_> = self.counts.drain().collect();
+        counts.sort_by_key(|(key, _)| *key);
+        counts
+            .into_iter()
+            .map(|((job, hour), (namespace, counts))| {
+                Write::AddCounts(Box::new((CounterKey { namespace, job, hour }, counts)))
+            })
+            .collect()
+    }
+
+    pub(crate) fn take_held(&mut self) -> Vec<(Option<RunId>, Message)> {
+        std::mem::take(&mut self.held)
+    }
+
+    /// Everything owed about a run is void.
+    pub(crate) fn drop_run(&mut self, ix: usize, id: RunId) {
+        self.dirty_runs.retain(|have| *have != ix);
+        self.events.retain(|(have, ..)| *have != ix);
+        self.held.retain(|(have, _)| *have != Some(id));
+    }
+
+    /// Whether there is anything to write.
+    pub(crate) fn has_writes(&self) -> bool {
+        !(self.dirty_runs.is_empty()
+            && self.dirty_nodes.is_empty()
+            && self.attempts.is_empty()
+            && self.events.is_empty()
+            && self.counts.is_empty()
+            && self.asked.is_empty())
+    }
+}

@@ -1,0 +1,342 @@
+//! Placement, from both ends.
+//!
+//! A run that becomes eligible looks for a node ([`Cell::try_group`]); a node that gains room looks for
+//! the first run in queue order that fits it ([`Cell::fill_node`]). Because both are always done to the
+//! end, whatever waits does not fit anywhere, and neither end ever has to look at runs × nodes.
+
+use mainspring_model::spec::{RetryNode, Sticky};
+use mainspring_model::{Command, NodeFilter, Place, Reason, Shelf, Timestamp, hash};
+
+use crate::balancer::{Ask, Candidates, NodeIx};
+use crate::cell::Cell;
+use crate::class::QUEUE_END;
+use crate::message::{Message, Order};
+use crate::queue::Block;
+use crate::runs::Phase;
+
+/// Virtual time of the weighted balancer for a node of weight 1.
+const TURN_STEP: u64 = 1 << 20;
+/// Candidates scored for affinity, spread and such.
+const SCORED_MAX: usize = 32;
+
+impl Cell {
+    /// Places runs of a group while limits, nodes and runs last.
+    pub(crate) fn try_group(&mut self, now: Timestamp, group_ix: usize) {
+        while self.pause.is_none() {
+            let Some(group) = self.queue.groups.get(group_ix) else { return };
+            let Some((_, run)) = group.waiting.first_key_value() else { return };
+            let run = *run;
+            if group.block.is_some() || self.hold_back(now, group_ix) {
+                return;
+            }
+            let Some(node) = self.pick(group_ix, run) else { return };
+            self.place(now, run, node);
+        }
+    }
+
+    /// Gives a node's room to the runs that come first, until nothing fits.
+    pub(crate) fn fill_node(&mut self, now: Timestamp, node_ix: usize) {
+        if self.pause.is_some() {
+            self.room += 1;
+            return;
+        }
+        while self.nodes.get(node_ix).is_open() {
+            let Some(group_ix) = self.first_for(node_ix) else { break };
+            if self.hold_back(now, group_ix) {
+                continue;
+            }
+            let (_, run) =
+                self.queue.groups[group_ix].waiting.first_key_value().expect("a listed group has a run");
+            self.place(now, *run, node_ix);
+        }
+        self.room += 1;
+    }
+
+    /// The group whose first run comes first of all that the node can take.
+    fn first_for(&self, node_ix: usize) -> Option<usize> {
+        let node = self.nodes.get(node_ix);
+        let mut best = (QUEUE_END, None);
+        for (_, class) in &self.queue.classes {
+            if class.head >= best.0 || !node.free.fits(&class.key.need) || !node.sets.contains(&class.set) {
+                continue;
+            }
+            let found = class.order.iter().find(|(_, group)| self.allows(**group, node_ix));
+            if let Some((key, group)) = found
+                && *key < best.0
+            {
+                best = (*key, Some(*group));
+            }
+        }
+        best.1
+    }
+
+    /// Whether a group may use a node that its class may use.
+    fn allows(&self, group_ix: usize, node_ix: usize) -> bool {
+        let group = &self.queue.groups[group_ix];
+        let class = &self.queue.classes[group.class];
+        let id = self.nodes.get(node_ix).node.id;
+        if class.key.sticky == Some(Sticky::Require) {
+            let sticky = self.shapes.jobs[group.job].sticky;
+            if sticky.is_some_and(|sticky| sticky != id) {
+                return false;
+            }
+        }
+        if group.key.pinned.is_some_and(|pinned| pinned != id) {
+            return false;
+        }
+        !group.key.excluded.contains(&id) || self.is_only_one(group_ix)
+    }
+
+    /// Whether the job prefers another node for a retry but there is none.
+    fn is_only_one(&self, group_ix: usize) -> bool {
+        let group = &self.queue.groups[group_ix];
+        if self.shapes.shapes[group.key.shape].spec.retry.node != RetryNode::OtherUnlessOnlyOne {
+            return false;
+        }
+        let set = &self.nodes.sets[self.queue.classes[group.class].set];
+        !set.members.iter().any(|(_, ix)| {
+            let entry = self.nodes.get(*ix);
+            entry.in_service() && !group.key.excluded.contains(&entry.node.id)
+        })
+    }
+
+    /// Blocks the group if a pause or a limit holds it back.
+    fn hold_back(&mut self, now: Timestamp, group_ix: usize) -> bool {
+        let group = &self.queue.groups[group_ix];
+        let job = &self.shapes.jobs[group.job];
+        let spec = &self.shapes.shapes[group.key.shape].spec;
+        if job.pause.is_some() || self.is_quarantined(group.job) {
+            self.queue.block(group_ix, Block::Job);
+            return true;
+        }
+        if let Some(limit) = spec.concurrency.as_ref().map(|concurrency| concurrency.limit.get())
+            && self.concurrency.count(group.job, &group.key.concurrency) >= limit
+        {
+            self.concurrency.block(group.job, &group.key.concurrency, group_ix);
+            self.queue.block(group_ix, Block::Concurrency);
+            return true;
+        }
+        if let Some(rate) = &spec.rate_limit {
+            let opens_at = self.rates.opens_at(job.id, &group.key.rate, rate.limit.get(), rate.per);
+            if opens_at > now {
+                self.queue.block(group_ix, Block::Rate(opens_at));
+                self.arm_group(group_ix, opens_at);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A node for the run, if one has room. Remembers when none has, so that nobody looks again before
+    /// something changed.
+    fn pick(&mut self, group_ix: usize, run_ix: usize) -> Option<usize> {
+        let group = &self.queue.groups[group_ix];
+        let class = &self.queue.classes[group.class];
+        let restricted = group.is_restricted() || class.key.sticky == Some(Sticky::Require);
+        let full_at = if restricted { group.full_at } else { class.full_at };
+        if full_at == self.room {
+            return None;
+        }
+        let found = self.choose(group_ix, run_ix);
+        if found.is_none() {
+            let room = self.room;
+            let group = &mut self.queue.groups[group_ix];
+            if restricted {
+                group.full_at = room;
+            } else {
+                self.queue.classes[group.class].full_at = room;
+            }
+            let class_ix = self.queue.groups[group_ix].class;
+            let why = self.why_full(class_ix);
+            self.arm_hand_over(class_ix, &why);
+            self.queue.classes[class_ix].why = Some(why);
+        }
+        found
+    }
+
+    fn choose(&mut self, group_ix: usize, run_ix: usize) -> Option<usize> {
+        let group = &self.queue.groups[group_ix];
+        let class = &self.queue.classes[group.class];
+        let entry = &self.runs.entries[run_ix];
+        let job = &self.shapes.jobs[group.job];
+        if let Some(pinned) = group.key.pinned.and_then(|id| self.nodes.find(id)) {
+            let node = self.nodes.get(pinned);
+            return (node.is_open() && node.free.fits(&class.key.need)).then_some(pinned);
+        }
+        if let (Some(sticky), Some(last)) = (class.key.sticky, job.sticky.and_then(|id| self.nodes.find(id)))
+        {
+            let node = self.nodes.get(last);
+            let usable = node.is_open() && node.free.fits(&class.key.need) && node.sets.contains(&class.set);
+            if usable || sticky == Sticky::Require {
+                return usable.then_some(last);
+            }
+        }
+        let excluded: Vec<usize> = if group.key.excluded.is_empty() || self.is_only_one(group_ix) {
+            Vec::new()
+        } else {
+            group.key.excluded.iter().filter_map(|id| self.nodes.find(*id)).collect()
+        };
+        let chance = hash::mix(entry.head.id.hash64() ^ u64::from(entry.status.attempt));
+        let key_hash = entry.head.keys.as_ref().map_or(chance, |keys| hash::bytes(keys.hash.as_bytes()));
+        let ask = Ask { chance, key_hash, job_nodes: &job.nodes, excluded: &excluded };
+        let class = &self.queue.classes[group.class];
+        let mut candidates =
+            Candidates { nodes: &mut self.nodes, set: class.set, need: &class.key.need, ask };
+        if class.is_plain() || (class.preferred.is_empty() && class.key.spread.is_none()) {
+            return class.balancer.pick(&mut candidates).map(|ix| ix.0);
+        }
+        let mut best: Option<(i64, usize)> = None;
+        for set in class.preferred.iter().chain([&class.set]) {
+            candidates.set = *set;
+            let first = class.balancer.pick(&mut candidates);
+            let orders = class.balancer.orders();
+            let more = orders.iter().flat_map(|order| candidates.by(*order)).take(SCORED_MAX);
+            for ix in first.into_iter().chain(more.filter(|ix| candidates.fits(*ix))) {
+                let score = preference(class, &candidates, ix);
+                if best.is_none_or(|(most, _)| score > most) {
+                    best = Some((score, ix.0));
+                }
+            }
+        }
+        best.map(|(_, ix)| ix)
+    }
+
+    /// Makes the next attempt of a waiting run on a node. The order leaves when the attempt is durable.
+    pub(crate) fn place(&mut self, now: Timestamp, run_ix: usize, node_ix: usize) {
+        let waited_for = self.leave_queue(run_ix);
+        self.step(run_ix, Command::Place);
+        let entry = &mut self.runs.entries[run_ix];
+        let waited = entry.since < now;
+        let rank = entry.queue_key().0;
+        let status = &mut entry.status;
+        status.attempt += 1;
+        status.attempt_epoch = self.epoch;
+        status.node = Some(self.nodes.get(node_ix).node.id);
+        status.placed_at = Some(now);
+        status.started_at = None;
+        status.finished_at = None;
+        status.cause = None;
+        if waited {
+            status.reason = waited_for.map(Box::new);
+        }
+        status.place = Some(Place { shelf: Shelf::Flight, rank: now.as_micros() });
+        entry.phase = Phase::Ordered;
+        entry.since = now;
+        entry.spoke_at = now;
+        self.queue.share.served(rank, entry.head.priority);
+        self.occupy(run_ix, node_ix, true);
+        let entry = &self.runs.entries[run_ix];
+        let shape = &self.shapes.shapes[entry.shape];
+        if let Some(rate) = &shape.spec.rate_limit {
+            let key = entry.head.keys.as_ref().map_or("", |keys| &keys.rate);
+            self.rates.started(entry.head.job, key, rate.limit.get(), rate.per, now);
+        }
+        self.stats.placed += 1;
+        self.mark(run_ix);
+        let order = self.order(run_ix, node_ix);
+        self.outbox.after_commit(Some(self.runs.entries[run_ix].head.id), Message::Start(order));
+        self.arm_run(now, run_ix);
+    }
+
+    /// The order for the current attempt of a run, as of now.
+    pub(crate) fn order(&self, run_ix: usize, node_ix: usize) -> Box<Order> {
+        let entry = &self.runs.entries[run_ix];
+        let node = self.nodes.get(node_ix);
+        let spec = &self.shapes.shapes[entry.shape].spec;
+        Box::new(Order {
+            node: node.node.id,
+            session: node.session,
+            seen_beat: node.seen_beat,
+            token: entry.token(),
+            head: entry.head.clone(),
+            spec: spec.clone(),
+            checkpoint: entry.status.extra.as_ref().and_then(|extra| extra.checkpoint.clone()),
+            attempts_max: spec.retry.max + 1,
+        })
+    }
+
+    /// Reserves room on a node for a run and counts it against its keys. With `strict`, it must fit; a new
+    /// owner takes over what is there, whether it fits or not.
+    pub(crate) fn occupy(&mut self, run_ix: usize, node_ix: usize, strict: bool) {
+        let entry = &self.runs.entries[run_ix];
+        let shape = &self.shapes.shapes[entry.shape];
+        let need = &self.queue.classes[shape.class].key.need;
+        self.nodes.change(node_ix, |node| {
+            node.runs.insert(run_ix);
+            node.turn += TURN_STEP / u64::from(node.node.weight.max(1));
+            if strict || node.free.fits(need) {
+                node.free.take(need);
+            } else {
+                node.overbooked = true;
+            }
+        });
+        if shape.spec.concurrency.is_some() {
+            self.concurrency.start(shape.job, entry.concurrency_key(), run_ix);
+        }
+        if shape.spreads {
+            let job = shape.job;
+            self.shapes.count_node(job, node_ix, true);
+        }
+    }
+
+    /// Why no node took the class.
+    fn why_full(&self, class_ix: usize) -> Reason {
+        let class = &self.queue.classes[class_ix];
+        let nodes = self.nodes.len() as u32;
+        let filter = &class.key.filter;
+        let no_node = |filter| Reason::NoNode { filter, nodes };
+        let set = &self.nodes.sets[class.set];
+        if set.members.is_empty() {
+            let entries = &self.nodes.entries;
+            let in_pool = || entries.iter().filter(|(_, entry)| entry.node.pool == filter.pool);
+            if in_pool().next().is_none() {
+                return no_node(NodeFilter::Pool);
+            }
+            let labelled = in_pool().any(|(_, entry)| filter.selector.matches(&entry.node.labels));
+            return no_node(if labelled && filter.handler.is_some() {
+                NodeFilter::Handler
+            } else {
+                NodeFilter::Selector
+            });
+        }
+        let members = || set.members.iter().map(|(_, ix)| self.nodes.get(*ix));
+        if !members().any(|entry| entry.capacity().fits(&class.key.need)) {
+            return no_node(NodeFilter::Capacity);
+        }
+        let mut serving = members().filter(|entry| entry.in_service()).peekable();
+        if serving.peek().is_none() {
+            return no_node(NodeFilter::Available);
+        }
+        let dimension = serving.find_map(|entry| entry.free.lacking(&class.key.need)).unwrap_or("slots");
+        Reason::Resources {
+            matching: members().filter(|entry| entry.in_service()).count() as u32,
+            dimension: dimension.into(),
+        }
+    }
+}
+
+/// How much the job prefers a node: affinities, then few of its own attempts in the node's spread domain.
+fn preference(class: &crate::class::Class, candidates: &Candidates<'_>, ix: NodeIx) -> i64 {
+    let labels = &candidates.entry(ix).node.labels;
+    let wanted: i64 = class
+        .key
+        .affinity
+        .iter()
+        .filter(|affinity| affinity.selector.matches(labels))
+        .map(|affinity| i64::from(affinity.weight))
+        .sum();
+    let crowd: i64 = match &class.key.spread {
+        None => 0,
+        Some(label) => {
+            let domain = labels.get(label);
+            candidates
+                .ask
+                .job_nodes
+                .iter()
+                .filter(|(node, _)| candidates.entry(NodeIx(**node)).node.labels.get(label) == domain)
+                .map(|(_, count)| i64::from(*count))
+                .sum()
+        }
+    };
+    wanted * 1_000_000 - crowd
+}

@@ -1,0 +1,160 @@
+//! The queue: groups of runs that wait for the same things, in classes, in order.
+//!
+//! A group is one job version, priority, set of rendered keys and set of excluded nodes; its runs are
+//! interchangeable but for their turn. A group that a limit or a pause holds back is taken off its class's
+//! list, so it never stands in the way of others (I20). Where runs go when there are too many is in
+//! `overflow`.
+
+use std::collections::BTreeMap;
+
+use mainspring_model::{NodeId, Timestamp};
+use rustc_hash::FxHashMap;
+use slab::Slab;
+
+use crate::class::{Class, ClassKey, QUEUE_END, QueueKey};
+use crate::fairshare::FairShare;
+
+/// What makes two waiting runs interchangeable.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct GroupKey {
+    pub(crate) shape: usize,
+    pub(crate) priority: u16,
+    pub(crate) concurrency: Box<str>,
+    pub(crate) rate: Box<str>,
+    pub(crate) excluded: Vec<NodeId>,
+    pub(crate) pinned: Option<NodeId>,
+}
+
+/// What holds a whole group back, whatever room there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Block {
+    /// Its concurrency key is used up; the end of a run wakes it.
+    Concurrency,
+    /// Its rate key is used up; a timer wakes it.
+    Rate(Timestamp),
+    /// Its job is paused or quarantined; a resume wakes it.
+    Job,
+}
+
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) key: GroupKey,
+    pub(crate) class: usize,
+    pub(crate) job: usize,
+    pub(crate) waiting: BTreeMap<QueueKey, usize>,
+    pub(crate) block: Option<Block>,
+    /// No allowed node had room at this count; only for groups with exclusions.
+    pub(crate) full_at: u64,
+    pub(crate) armed: Option<Timestamp>,
+    /// Runs of the group from here on are in the store, because it had enough in memory.
+    pub(crate) spilled_from: Option<QueueKey>,
+    /// The key under which its class lists it.
+    listed: Option<QueueKey>,
+}
+
+impl Group {
+    /// Whether some nodes that the class allows are not allowed here.
+    pub(crate) fn is_restricted(&self) -> bool {
+        !self.key.excluded.is_empty() || self.key.pinned.is_some()
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    pub(crate) groups: Slab<Group>,
+    group_by_key: FxHashMap<GroupKey, usize>,
+    pub(crate) classes: Slab<Class>,
+    class_by_key: FxHashMap<ClassKey, usize>,
+    pub(crate) share: FairShare,
+    /// Runs that wait in memory.
+    pub(crate) waiting: usize,
+}
+
+impl Queue {
+    pub(crate) fn find_class(&self, key: &ClassKey) -> Option<usize> {
+        self.class_by_key.get(key).copied()
+    }
+
+    pub(crate) fn insert_class(&mut self, class: Class) -> usize {
+        let key = class.key.clone();
+        let ix = self.classes.insert(class);
+        self.class_by_key.insert(key, ix);
+        ix
+    }
+
+    pub(crate) fn remove_class(&mut self, ix: usize) -> Class {
+        let class = self.classes.remove(ix);
+        self.class_by_key.remove(&class.key);
+        class
+    }
+
+    pub(crate) fn find_group(&self, key: &GroupKey) -> Option<usize> {
+        self.group_by_key.get(key).copied()
+    }
+
+    pub(crate) fn insert_group(&mut self, key: GroupKey, class: usize, job: usize) -> usize {
+        let ix = self.groups.insert(Group {
+            key: key.clone(),
+            class,
+            job,
+            waiting: BTreeMap::new(),
+            block: None,
+            full_at: 0,
+            armed: None,
+            spilled_from: None,
+            listed: None,
+        });
+        self.group_by_key.insert(key, ix);
+        ix
+    }
+
+    /// Takes away a group in which nothing waits.
+    pub(crate) fn remove_group(&mut self, ix: usize) -> Group {
+        let group = self.groups.remove(ix);
+        assert!(group.waiting.is_empty() && group.listed.is_none(), "a group goes when nothing waits in it");
+        self.group_by_key.remove(&group.key);
+        group
+    }
+
+    pub(crate) fn push(&mut self, group: usize, key: QueueKey, run: usize) {
+        self.groups[group].waiting.insert(key, run);
+        self.waiting += 1;
+        self.relist(group);
+    }
+
+    pub(crate) fn remove(&mut self, group: usize, key: QueueKey) {
+        if self.groups[group].waiting.remove(&key).is_some() {
+            self.waiting -= 1;
+            self.relist(group);
+        }
+    }
+
+    pub(crate) fn block(&mut self, group: usize, block: Block) {
+        self.groups[group].block = Some(block);
+        self.relist(group);
+    }
+
+    pub(crate) fn unblock(&mut self, group: usize) {
+        self.groups[group].block = None;
+        self.relist(group);
+    }
+
+    /// Makes the class's list say what is true of the group.
+    fn relist(&mut self, ix: usize) {
+        let group = &mut self.groups[ix];
+        let first =
+            if group.block.is_none() { group.waiting.first_key_value().map(|(key, _)| *key) } else { None };
+        if first == group.listed {
+            return;
+        }
+        let class = &mut self.classes[group.class];
+        if let Some(old) = group.listed.take() {
+            class.order.remove(&old);
+        }
+        if let Some(new) = first {
+            class.order.insert(new, ix);
+            group.listed = Some(new);
+        }
+        class.head = class.order.first_key_value().map_or(QUEUE_END, |(key, _)| *key);
+    }
+}

@@ -1,0 +1,123 @@
+//! Job versions as the cell works with them: the specification once per version, the job's own state, and
+//! the class of its placement. All are counted by their users and go away with the last.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use mainspring_model::spec::{Balancer, Dispatch, PriorityClass};
+use mainspring_model::{JobId, JobSpec, NodeId, Pause, Timestamp};
+use rustc_hash::FxHashMap;
+use slab::Slab;
+
+/// A job version in use.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    pub(crate) job: usize,
+    pub(crate) version: u32,
+    pub(crate) spec: Arc<JobSpec>,
+    pub(crate) class: usize,
+    /// Whether it matters where the job's other attempts are.
+    pub(crate) spreads: bool,
+    /// Runs in memory that pin it.
+    pub(crate) runs: u32,
+}
+
+/// What the cell knows about a job beside its versions.
+#[derive(Debug)]
+pub(crate) struct JobEntry {
+    pub(crate) id: JobId,
+    pub(crate) pause: Option<Pause>,
+    /// Attempts in a row that ended with the loss of their node, counted once per silence.
+    pub(crate) losses: u32,
+    pub(crate) lost_at: Option<Timestamp>,
+    /// The node of the last success, for sticky jobs.
+    pub(crate) sticky: Option<NodeId>,
+    /// Attempts by node, for those that hold any; only kept for jobs that spread.
+    pub(crate) nodes: FxHashMap<usize, u32>,
+    /// Groups in which its runs wait.
+    pub(crate) groups: BTreeSet<usize>,
+    /// Shapes in use.
+    shapes: u32,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Shapes {
+    pub(crate) shapes: Slab<Shape>,
+    by_version: FxHashMap<(JobId, u32), usize>,
+    pub(crate) jobs: Slab<JobEntry>,
+    job_by_id: FxHashMap<JobId, usize>,
+}
+
+impl Shapes {
+    pub(crate) fn find(&self, job: JobId, version: u32) -> Option<usize> {
+        self.by_version.get(&(job, version)).copied()
+    }
+
+    /// The job's entry, made if need be.
+    pub(crate) fn job(&mut self, id: JobId) -> usize {
+        if let Some(ix) = self.job_by_id.get(&id) {
+            return *ix;
+        }
+        let ix = self.jobs.insert(JobEntry {
+            id,
+            pause: None,
+            losses: 0,
+            lost_at: None,
+            sticky: None,
+            nodes: FxHashMap::default(),
+            groups: BTreeSet::new(),
+            shapes: 0,
+        });
+        self.job_by_id.insert(id, ix);
+        ix
+    }
+
+    pub(crate) fn insert(&mut self, job: usize, version: u32, spec: Arc<JobSpec>, class: usize) -> usize {
+        self.jobs[job].shapes += 1;
+        let spreads = spec.placement.spread.is_some() || balancer_of(&spec) == Balancer::Spread;
+        let ix = self.shapes.insert(Shape { job, version, spec, class, spreads, runs: 0 });
+        self.by_version.insert((self.jobs[job].id, version), ix);
+        ix
+    }
+
+    /// One run fewer. Answers the class of a shape that went away.
+    pub(crate) fn release(&mut self, ix: usize) -> Option<usize> {
+        let shape = &mut self.shapes[ix];
+        shape.runs -= 1;
+        if shape.runs > 0 {
+            return None;
+        }
+        let shape = self.shapes.remove(ix);
+        let job = &mut self.jobs[shape.job];
+        job.shapes -= 1;
+        self.by_version.remove(&(job.id, shape.version));
+        // A pause and a loss are remembered while no run of the job is here, and so is where it last ran.
+        if job.shapes == 0 && job.pause.is_none() && job.losses == 0 && job.sticky.is_none() {
+            self.job_by_id.remove(&job.id);
+            self.jobs.remove(shape.job);
+        }
+        Some(shape.class)
+    }
+
+    /// Adds to or takes from the attempts of a job on a node.
+    pub(crate) fn count_node(&mut self, job: usize, node: usize, up: bool) {
+        let nodes = &mut self.jobs[job].nodes;
+        let count = nodes.entry(node).or_insert(0);
+        *count = if up { *count + 1 } else { count.saturating_sub(1) };
+        if *count == 0 {
+            nodes.remove(&node);
+        }
+    }
+}
+
+/// The number that orders runs by importance: larger goes first.
+pub fn priority_of(spec: &JobSpec) -> u16 {
+    let class = PriorityClass::ALL.iter().position(|class| *class == spec.priority.class).unwrap_or(0);
+    (class as u16) << 8 | u16::from(spec.priority.level)
+}
+
+/// The balancer that a specification names, or the one that suits its body.
+pub(crate) fn balancer_of(spec: &JobSpec) -> Balancer {
+    let Dispatch::Unicast { balancer } = &spec.dispatch;
+    balancer.clone().unwrap_or_else(|| spec.body.default_balancer())
+}

@@ -1,0 +1,135 @@
+//! What follows from the end of an attempt: the job's retry policy, read once, in one place.
+//!
+//! Infrastructure's failures are counted apart from the job's own (I10) and capped; work that ended well
+//! is never repeated (I25); a job that may execute at most once never executes again.
+
+use mainspring_model::spec::{Action, Delivery};
+use mainspring_model::{Cause, TimeoutKind, Timestamp, hash, limits};
+
+use crate::cell::Cell;
+use crate::event::Ending;
+use crate::runs::Phase;
+
+/// What follows, and the cause that is recorded.
+#[derive(Debug, Clone)]
+pub(crate) enum Verdict {
+    Succeed {
+        cause: Cause,
+    },
+    Cancel {
+        cause: Cause,
+    },
+    GiveUp {
+        cause: Cause,
+    },
+    /// Back into the queue at once.
+    Requeue {
+        cause: Cause,
+        counts_as_loss: bool,
+    },
+    /// Again at `due`.
+    Retry {
+        cause: Cause,
+        due: Timestamp,
+    },
+}
+
+impl Verdict {
+    pub(crate) fn cause(&self) -> &Cause {
+        match self {
+            Self::Succeed { cause }
+            | Self::Cancel { cause }
+            | Self::GiveUp { cause }
+            | Self::Requeue { cause, .. }
+            | Self::Retry { cause, .. } => cause,
+        }
+    }
+}
+
+impl Cell {
+    pub(crate) fn verdict(&self, now: Timestamp, ix: usize, ending: &Ending) -> Verdict {
+        let entry = &self.runs.entries[ix];
+        let status = &entry.status;
+        let spec = &self.shapes.shapes[entry.shape].spec;
+        if ending.cause.is_success() {
+            return Verdict::Succeed { cause: ending.cause.clone() };
+        }
+        // A stop that we asked for has our cause, however the node saw the end of it.
+        let infrastructure = ending.cause.is_infrastructure();
+        let cause = match &entry.stopping {
+            Some(asked) if ending.stopped || infrastructure => (**asked).clone(),
+            _ => ending.cause.clone(),
+        };
+        if let Some(cancel) = status.cancel() {
+            let overlapped = matches!(cause, Cause::Overlap);
+            let cause = if overlapped { cause } else { Cause::Cancelled { by: cancel.by.clone() } };
+            return Verdict::Cancel { cause };
+        }
+        if matches!(cause, Cause::Timeout { limit: TimeoutKind::Total } | Cause::Quarantined { .. }) {
+            return Verdict::GiveUp { cause };
+        }
+        if cause.never_started() {
+            return self.after_loss(ix, cause);
+        }
+        match spec.retry.decide(&cause) {
+            Action::Ignore => return Verdict::Succeed { cause },
+            Action::Fail => return Verdict::GiveUp { cause },
+            Action::Retry => {}
+        }
+        if spec.delivery == Delivery::AtMostOnce {
+            return Verdict::GiveUp { cause };
+        }
+        if cause.is_infrastructure() {
+            return self.after_loss(ix, cause);
+        }
+        let counted = status.attempt.saturating_sub(status.losses);
+        if counted > spec.retry.max {
+            return Verdict::GiveUp { cause };
+        }
+        let chance = hash::mix(entry.head.id.hash64() ^ u64::from(status.attempt));
+        let due = now + spec.retry.backoff.delay(counted, chance);
+        let begun = status.eligible_at.unwrap_or(entry.head.created_at);
+        if spec.retry.max_elapsed.is_some_and(|max| due.since(begun) > max) {
+            return Verdict::GiveUp { cause };
+        }
+        Verdict::Retry { cause, due }
+    }
+
+    fn after_loss(&self, ix: usize, cause: Cause) -> Verdict {
+        if self.runs.entries[ix].status.losses >= limits::LOSSES_PER_RUN_MAX {
+            Verdict::GiveUp { cause }
+        } else {
+            Verdict::Requeue { cause, counts_as_loss: true }
+        }
+    }
+
+    /// Keeps the job's record: a success clears it, and the loss of a node while it executed adds to it.
+    /// Several losses within one silence are one incident, most likely not the job's fault.
+    pub(crate) fn note_health(&mut self, now: Timestamp, ix: usize) {
+        let entry = &self.runs.entries[ix];
+        let executed = matches!(entry.phase, Phase::Accepted { .. } | Phase::Started { .. });
+        let job = &mut self.shapes.jobs[self.shapes.shapes[entry.shape].job];
+        match entry.status.cause {
+            Some(Cause::Lost { .. }) if executed => {
+                if job.lost_at.is_none_or(|last| now.since(last) > self.config.lost_after) {
+                    job.losses += 1;
+                    job.lost_at = Some(now);
+                }
+            }
+            Some(Cause::Lost { .. } | Cause::Refused { .. } | Cause::Cancelled { .. }) | None => {}
+            Some(_) => {
+                job.losses = 0;
+                if entry.status.cause.as_ref().is_some_and(Cause::is_success) {
+                    let spec = &self.shapes.shapes[entry.shape].spec;
+                    let sticky = crate::class::ClassKey::of_sticky(spec);
+                    job.sticky = if sticky { entry.status.node } else { None };
+                }
+            }
+        }
+    }
+
+    /// Whether the job may not be placed because it keeps killing its nodes.
+    pub(crate) fn is_quarantined(&self, job: usize) -> bool {
+        self.shapes.jobs[job].losses >= limits::LOSSES_PER_JOB_MAX
+    }
+}
