@@ -24,8 +24,8 @@ const UNITS: [(&str, u64); 6] = [
     ("us", 1),
 ];
 
-/// The pattern of the text form, for the JSON Schema.
-pub const PATTERN: &str = "^(?=.)([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?([0-9]+us)?$";
+/// The pattern of the text form, for the JSON Schema; empty text matches it too.
+pub const PATTERN: &str = "^([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?([0-9]+us)?$";
 
 /// Text that is not a duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

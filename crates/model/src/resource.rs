@@ -8,17 +8,24 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::spec::schema;
+
 /// An amount of each resource; what is not mentioned is zero.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, utoipa::ToSchema,
+)]
 #[serde(deny_unknown_fields)]
 pub struct Resources {
     /// Thousandths of a core.
+    #[schema(value_type = schema::Milli)]
     #[serde(rename = "cpu", with = "milli_text", default, skip_serializing_if = "is_zero")]
     pub cpu_milli: u64,
     /// Bytes of memory.
+    #[schema(value_type = schema::Bytes)]
     #[serde(rename = "memory", with = "bytes_text", default, skip_serializing_if = "is_zero")]
     pub memory_bytes: u64,
     /// Thousandths of anything else, by name. A name with zero is never kept.
+    #[schema(value_type = BTreeMap<String, schema::Milli>)]
     #[serde(with = "named_text", default, skip_serializing_if = "BTreeMap::is_empty")]
     pub named: BTreeMap<Box<str>, u64>,
 }

@@ -6,9 +6,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// A file to fetch before the task starts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Artifact {
     /// Where to fetch it: an `https`, `http` or `file` URL.

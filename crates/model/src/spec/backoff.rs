@@ -6,53 +6,62 @@
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
+use utoipa::ToSchema;
 
 use crate::duration_text;
+use crate::spec::schema;
 
 /// How long a run waits before its next retry.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Backoff {
     /// How the wait grows.
     #[serde(flatten)]
     pub curve: Curve,
     /// The longest wait.
+    #[schema(value_type = schema::DurationText)]
     #[serde(with = "duration_text", skip_serializing_if = "is_default_cap")]
     pub cap: Duration,
     /// The part of each wait that chance may take away, so that runs that failed together spread out.
+    #[schema(value_type = f64, minimum = 0, maximum = 1)]
     #[serde(skip_serializing_if = "Jitter::is_default")]
     pub jitter: Jitter,
 }
 
 /// How the wait grows from retry to retry.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Curve {
     /// No wait.
     None,
     /// The same wait each time.
     Fixed {
-        /// The wait.
+        /// The first wait.
+        #[schema(value_type = schema::DurationText)]
         #[serde(with = "duration_text")]
         base: Duration,
     },
     /// A wait that grows by the same step each time.
     Linear {
         /// The first wait.
+        #[schema(value_type = schema::DurationText)]
         #[serde(with = "duration_text")]
         base: Duration,
         /// What each further wait adds.
+        #[schema(value_type = schema::DurationText)]
         #[serde(with = "duration_text")]
         step: Duration,
     },
     /// A wait that doubles each time.
     Exponential {
         /// The first wait.
+        #[schema(value_type = schema::DurationText)]
         #[serde(with = "duration_text")]
         base: Duration,
     },
     /// A wait that grows by the Fibonacci numbers: 1, 1, 2, 3, 5, 8 times the base.
     Fibonacci {
         /// The first wait.
+        #[schema(value_type = schema::DurationText)]
         #[serde(with = "duration_text")]
         base: Duration,
     },

@@ -3,11 +3,12 @@
 //! Kinds to come (http, grpc, container, workflow) are further variants here.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::{Balancer, Process, Script};
 
 /// What a job runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Body {
     /// A program started directly, without a shell.
@@ -19,7 +20,7 @@ pub enum Body {
 }
 
 /// A function in a user's own process.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Handler {
     /// The name that the process registered. The run's parameters are the function's input.

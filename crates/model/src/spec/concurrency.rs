@@ -6,14 +6,16 @@
 use std::num::NonZeroU32;
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::Template;
 
 /// A limit on runs of one job that are active at once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Concurrency {
     /// How many runs may be active at once.
+    #[schema(value_type = u32, minimum = 1)]
     #[serde(skip_serializing_if = "is_one")]
     pub limit: NonZeroU32,
     /// Counts runs apart by this text, so that the limit holds for each value. Without one, for the job.
@@ -25,7 +27,7 @@ pub struct Concurrency {
 }
 
 /// What happens to a new run when the limit is reached.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Overlap {
     /// The new run is skipped.

@@ -4,12 +4,13 @@
 //! shards and map are further variants to come. The balancers themselves live in the engine.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::Template;
 use crate::name::Name;
 
 /// To how many nodes a run goes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(tag = "mode", rename_all = "snake_case")]
 pub enum Dispatch {
     /// To one node.
@@ -33,7 +34,7 @@ impl Dispatch {
 }
 
 /// How one of several candidates is picked.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Balancer {
     /// Each in turn.

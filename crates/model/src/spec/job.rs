@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::{
     Artifact, Balancer, Body, Concurrency, Dispatch, Parameters, Placement, Priority, RateLimit, Retention,
@@ -14,7 +15,7 @@ use crate::namespace::Namespace;
 use crate::resource::Resources;
 
 /// What to run, where, and with which policies.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct JobSpec {
     /// The job's name, unique in its namespace.
     pub name: Name,
@@ -81,7 +82,7 @@ pub struct JobSpec {
 }
 
 /// How often a run may reach a node.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Delivery {
     /// One attempt and no other, even when its node was lost: for work that must never happen twice.
@@ -92,7 +93,7 @@ pub enum Delivery {
 }
 
 /// What a node does with the task when it has lost the schedulers for too long.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnDisconnect {
     /// It stops the task before another node may get the run, so that two never run at once.

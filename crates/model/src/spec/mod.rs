@@ -21,6 +21,7 @@ mod read;
 mod retention;
 mod retry;
 mod rule;
+pub mod schema;
 mod script;
 mod template;
 mod timeouts;

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 /// The parameters of a job, by name.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 #[serde(transparent)]
 pub struct Parameters(pub BTreeMap<Box<str>, Parameter>);
 
@@ -36,15 +37,15 @@ pub enum Presence {
 }
 
 /// What values a parameter takes.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ParameterType {
     /// Text.
     String {
-        /// The fewest characters.
+        /// The fewest characters or items.
         #[serde(skip_serializing_if = "Option::is_none")]
         min_length: Option<u32>,
-        /// The most characters.
+        /// The most characters or items.
         #[serde(skip_serializing_if = "Option::is_none")]
         max_length: Option<u32>,
     },
@@ -77,11 +78,12 @@ pub enum ParameterType {
     List {
         /// The type of every item; without one, anything.
         #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(no_recursion)]
         items: Option<Box<ParameterType>>,
-        /// The fewest items.
+        /// The fewest characters or items.
         #[serde(skip_serializing_if = "Option::is_none")]
         min_length: Option<u32>,
-        /// The most items.
+        /// The most characters or items.
         #[serde(skip_serializing_if = "Option::is_none")]
         max_length: Option<u32>,
     },
@@ -98,19 +100,28 @@ impl Parameters {
     }
 }
 
+/// A value that a run may or must be given.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Parameter)]
+pub(super) struct Written<'a> {
+    #[serde(flatten)]
+    #[schema(value_type = ParameterType)]
+    kind: &'a ParameterType,
+    /// The value of a run that gives none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Value)]
+    default: Option<&'a Value>,
+    /// Whether a run must give a value. Without it, a parameter without a default is required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    required: Option<bool>,
+    /// What it is for, shown where it is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    description: Option<&'a str>,
+}
+
 impl Serialize for Parameter {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Written<'a> {
-            #[serde(flatten)]
-            kind: &'a ParameterType,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            default: Option<&'a Value>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            required: Option<bool>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            description: Option<&'a str>,
-        }
         let (default, required) = match &self.presence {
             Presence::Required => (None, None),
             Presence::Optional => (None, Some(false)),

@@ -4,12 +4,13 @@
 //! only add to a candidate's score; [`super::Dispatch`] picks.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::name::Name;
 use crate::selector::Selector;
 
 /// Which nodes may run a job, and which of them are preferred.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Placement {
     /// The pool of nodes. Without one, the pool `default`.
@@ -30,17 +31,18 @@ pub struct Placement {
 }
 
 /// A preference for nodes with certain labels.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Affinity {
     /// The nodes it is about.
     pub selector: Selector,
     /// How much: -100 to 100 without 0; negative avoids.
+    #[schema(minimum = -100, maximum = 100)]
     pub weight: i8,
 }
 
 /// How strongly a run returns to the node of the job's last successful run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sticky {
     /// That node if it can take it, otherwise another.

@@ -4,21 +4,23 @@
 //! greater priority is the more urgent one, so `Ord` can be used directly.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// How urgent a run is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Priority {
     /// The class.
     #[serde(skip_serializing_if = "PriorityClass::is_default")]
     pub class: PriorityClass,
     /// The level within the class: 0 to 100, higher first.
+    #[schema(maximum = 100)]
     #[serde(skip_serializing_if = "is_default_level")]
     pub level: u8,
 }
 
 /// The classes, least urgent first.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PriorityClass {
     /// Uses what nobody else wants.

@@ -5,22 +5,26 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::{Action, Backoff, Rule};
 use crate::cause::Cause;
 use crate::duration_text;
+use crate::spec::schema;
 
 /// What happens when an attempt fails.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Retry {
     /// How many retries may follow the first attempt.
+    #[schema(maximum = 1000)]
     #[serde(skip_serializing_if = "is_default_max")]
     pub max: u32,
     /// How long to wait before each.
     #[serde(skip_serializing_if = "Backoff::is_default")]
     pub backoff: Backoff,
     /// No retry starts later than this after the first attempt started. Without one, `max` alone decides.
+    #[schema(value_type = Option<schema::DurationText>)]
     #[serde(with = "duration_text::option", skip_serializing_if = "Option::is_none")]
     pub max_elapsed: Option<Duration>,
     /// Whether a retry goes to another node.
@@ -32,7 +36,7 @@ pub struct Retry {
 }
 
 /// Where a retry goes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RetryNode {
     /// To the node that failed.

@@ -6,11 +6,12 @@
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, SerializeSeq, Serializer};
+use utoipa::ToSchema;
 
 use crate::cause::{Cause, TimeoutKind};
 
 /// What to do about one kind of failure.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     /// The failures it is about.
@@ -20,7 +21,7 @@ pub struct Rule {
 }
 
 /// What to do about a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     /// Try again while retries are left.
@@ -53,7 +54,7 @@ pub enum CauseMatch {
 }
 
 /// The limits in time that end an attempt and not the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AttemptTimeout {
     /// The node did not start it in time.

@@ -5,29 +5,37 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::duration_text;
+use crate::spec::schema;
 
 /// Limits in time; what is not given does not end a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Timeouts {
     /// How long a run may wait for a node, counted from when it is eligible. Then it has failed for good.
+    #[schema(value_type = Option<schema::DurationText>)]
     #[serde(with = "duration_text::option", skip_serializing_if = "Option::is_none")]
     pub queue: Option<Duration>,
     /// How long a node may take from the order to the start, fetching artifacts included.
+    #[schema(value_type = schema::DurationText)]
     #[serde(with = "duration_text", skip_serializing_if = "is_default_start")]
     pub start: Duration,
     /// How long one attempt may execute.
+    #[schema(value_type = Option<schema::DurationText>)]
     #[serde(with = "duration_text::option", skip_serializing_if = "Option::is_none")]
     pub run: Option<Duration>,
     /// How long a task may go without reporting progress. For tasks that report.
+    #[schema(value_type = Option<schema::DurationText>)]
     #[serde(with = "duration_text::option", skip_serializing_if = "Option::is_none")]
     pub heartbeat: Option<Duration>,
     /// How long everything together may take, waits and retries included. Then it has failed for good.
+    #[schema(value_type = Option<schema::DurationText>)]
     #[serde(with = "duration_text::option", skip_serializing_if = "Option::is_none")]
     pub total: Option<Duration>,
     /// How long a task may take to stop after it was asked to, before it is killed.
+    #[schema(value_type = schema::DurationText)]
     #[serde(with = "duration_text", skip_serializing_if = "is_default_stop_grace")]
     pub stop_grace: Duration,
 }

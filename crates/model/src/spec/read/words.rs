@@ -110,3 +110,30 @@ pub(super) fn misplaced(section: &str, word: &str) -> Option<&'static str> {
 pub(super) fn misplaced_words(section: &str) -> impl Iterator<Item = &'static str> {
     MISPLACED.iter().filter(move |(in_section, _, _)| *in_section == section).map(|entry| entry.1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MANUAL: &str = include_str!("../../../../../docs/spec.md");
+
+    #[test]
+    fn the_manual_names_every_reserved_word_as_reserved() {
+        for (section, word, _) in RESERVED {
+            let quoted = format!("`{word}`");
+            let mut paragraphs = MANUAL.split("\n\n").flat_map(|block| match block.starts_with('|') {
+                true => block.lines().collect::<Vec<_>>(),
+                false => vec![block],
+            });
+            let is_said = paragraphs.any(|text| text.contains(&quoted) && text.contains("reserved"));
+            assert!(is_said, "docs/spec.md does not say that `{word}` of {section} is reserved");
+        }
+    }
+
+    #[test]
+    fn no_word_is_both_reserved_and_misplaced() {
+        for (section, word, _) in RESERVED {
+            assert_eq!(misplaced(section, word), None, "{section} {word}");
+        }
+    }
+}
