@@ -1,4 +1,7 @@
 //! The same job in YAML, JSON and TOML, every shorthand beside its long form, and text that is not a file.
+//!
+//! Right files are compared as whole jobs. Text that is not a file at all is one problem with its place.
+//! What is wrong with the content of a file is in `spec_problems.rs`.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,5 +1,7 @@
-//! The manual is true: its examples are jobs, its reserved examples are refused as reserved, and it has
-//! every field.
+//! The manual is true.
+//!
+//! Its examples are jobs, for the reader and for the schema; its reserved examples are refused as reserved;
+//! its table of shorthands holds; and it names every field that the schema knows.
 
 #![allow(clippy::unwrap_used)]
 

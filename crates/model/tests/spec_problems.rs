@@ -1,4 +1,7 @@
 //! What a job file is told when it is wrong: every problem at once, each with its path and a hint.
+//!
+//! The words are compared exactly and in order, because they are what users see. A change of a message is
+//! a change here.
 
 use mainspring_model::spec::{Format, parse};
 

@@ -1,4 +1,7 @@
 //! Any valid job is read back equal from what it is written as; any text at all is answered, not crashed on.
+//!
+//! Jobs come from `arbitrary/`. Broken input comes as text, as text that looks like YAML, and as trees made
+//! of words that the format knows, so that reading gets deep.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,7 @@
 //! The committed schema is fresh, accepts what the reader accepts, and knows the same fields.
+//!
+//! What the reader knows is taken from its own words about an unknown field, so no list is kept by hand.
+//! The schema need not refuse all that the reader refuses, but what it plainly can see.
 
 #![allow(clippy::unwrap_used)]
 

@@ -5,7 +5,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Balancer, Process, Script};
+use super::{Balancer, Handler, Process, Script};
 
 /// What a job runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -17,14 +17,6 @@ pub enum Body {
     Script(Script),
     /// A function in a user's own process, registered through an SDK.
     Handler(Handler),
-}
-
-/// A function in a user's own process.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Handler {
-    /// The name that the process registered. The run's parameters are the function's input.
-    pub name: Box<str>,
 }
 
 impl Body {

@@ -1,4 +1,7 @@
 //! The whole specification of a job.
+//!
+//! Every part is a type of its own, in a file of its own; here are only the whole and the two small
+//! choices about delivery. What holds between parts is checked where a file is read, in `read/job.rs`.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,7 @@
-//! Parameters: the typed inputs of a job. Checking the values that a run was given is in
-//! `parameter/resolve.rs`.
+//! Parameters: the typed inputs of a job.
+//!
+//! A parameter is required, optional or has a default, never two of these. Checking the values that a run
+//! was given is in `parameter/resolve.rs`; the check of one value against one type is in `read/parameter.rs`.
 
 mod resolve;
 

@@ -1,4 +1,7 @@
 //! What is wrong with a job file or with the parameters of a run: every problem, each with its place.
+//!
+//! A message says what is wrong in the words of the file, a hint what to write instead. Neither is parsed
+//! by anyone: they are for people. The path is for programs, which point at the place with it.
 
 use std::fmt;
 

@@ -1,4 +1,7 @@
 //! Rate limits: how many runs may start in any period.
+//!
+//! How many may be active at once is [`super::Concurrency`]. The window slides: the limit holds in every
+//! period, whenever it begins (I21).
 
 use std::num::NonZeroU32;
 use std::time::Duration;

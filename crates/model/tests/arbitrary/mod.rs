@@ -1,4 +1,7 @@
 //! Any valid job, for tests by property.
+//!
+//! Text is chosen to be easily taken for something else: `no`, `0777`, `- a`, line ends, marks of YAML.
+//! What the reader refuses between fields is kept out here, in the same places.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;

@@ -1,5 +1,7 @@
-//! As much of a JSON Schema validator as our own schema needs. A keyword it does not know is an error, so
-//! that nothing is skipped silently.
+//! As much of a JSON Schema validator as our own schema needs.
+//!
+//! It is small enough to be read whole. A keyword it does not know is an error, so that nothing is skipped
+//! silently when the schema grows.
 
 use serde_json::Value;
 

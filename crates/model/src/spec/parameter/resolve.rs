@@ -1,4 +1,7 @@
 //! From the values that a run was given to the values that it has.
+//!
+//! This is the one gate for parameters: after it, every value is of its declared type, every required one
+//! is there, and there is none that the job does not declare.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,7 @@
 //! Reading the body: exactly one of the kinds.
+//!
+//! A file with several bodies has each of them read, so that their problems are reported too. Kinds that
+//! are reserved count as bodies here: a file with one of them is told that, and not that it has none.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,7 @@
 //! Reading what a task is given and gives back: artifacts, inputs, outputs, labels.
+//!
+//! Paths of artifacts are written by tenants and used by the agent, so they must stay inside the working
+//! directory (I37): that is checked here, before any node sees them.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;

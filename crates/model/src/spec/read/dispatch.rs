@@ -1,4 +1,7 @@
 //! Reading dispatch: the mode and the balancer.
+//!
+//! A balancer is a word, or a map of one word and what it needs to be told. Both mistakes, a word that
+//! lacks it and a word that takes nothing, are answered with the right spelling.
 
 use serde_json::Value;
 

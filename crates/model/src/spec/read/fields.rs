@@ -1,4 +1,7 @@
 //! The fields of one map: asks for each by name, then reports those that nobody asked for.
+//!
+//! The list of known fields is exactly the list of fields that were read, so the two cannot differ. Ask for
+//! every field before [`Fields::finish`], also on paths that end in a problem.
 
 use serde_json::{Map, Value};
 

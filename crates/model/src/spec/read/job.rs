@@ -1,4 +1,7 @@
 //! Reading the whole job, and the checks between its parts.
+//!
+//! Every part is read before the result is put together, so that a problem in one never hides another.
+//! Checks within one part are made where that part is read.
 
 use serde_json::Value;
 

@@ -1,4 +1,7 @@
 //! Reading the declaration of parameters, and checking a value against a declared type.
+//!
+//! Which fields a parameter may have depends on its type, so a bound on a boolean is an unknown field.
+//! The same check of a value serves defaults here and the values of a run in `parameter/resolve.rs`.
 
 use std::collections::BTreeSet;
 

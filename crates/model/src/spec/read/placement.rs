@@ -1,4 +1,7 @@
 //! Reading placement, selectors and resources.
+//!
+//! A selector is text or a map; both end in the same canonical form. Quantities are read from their text,
+//! also when they are numbers in the file, so that `0.1` is exactly a hundred thousandths.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,7 @@
 //! Reading the small policies: timeout, concurrency, rate limit, priority, retention.
+//!
+//! Each is a map with a shorthand for its one important field, except the rate limit, which has two.
+//! Retry is large enough for files of its own.
 
 use std::num::NonZeroU32;
 use std::time::Duration;

@@ -1,4 +1,7 @@
 //! Reading retry and back-off.
+//!
+//! A back-off says only what its kind uses: a step without `linear`, or a wait with `none`, is refused and
+//! not ignored. Rules are read in `rule.rs`.
 
 use std::time::Duration;
 
@@ -13,7 +16,7 @@ use crate::limits::RETRIES_MAX;
 use crate::quantity::parse_milli;
 use crate::spec::{Backoff, Curve, Jitter, Retry, RetryNode};
 
-/// Retry, and whether the file itself says how many.
+/// A number of retries, or the whole section.
 pub(super) fn retry(reader: &mut Reader, value: &Value) -> Option<Retry> {
     if value.is_number() {
         let max = integer(0..=RETRIES_MAX)(reader, value)?;

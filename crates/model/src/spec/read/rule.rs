@@ -1,4 +1,7 @@
 //! Reading retry rules.
+//!
+//! A cause is a word for all of its kind, or a map of one word and a list. An empty list would match
+//! nothing and a rule behind `any` would never be reached: both are refused.
 
 use serde_json::Value;
 

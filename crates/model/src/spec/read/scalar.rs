@@ -1,4 +1,7 @@
 //! Reading single values: text, numbers, durations, words, and lists and maps of them.
+//!
+//! Each function reports what it expected and what it found, and answers `None`. Lists and maps read every
+//! entry before they fail, so that every problem is found. Every size has a limit.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;

@@ -1,4 +1,7 @@
 //! From the schema of what is written back to the schema of what may be written.
+//!
+//! The derives know the long form. Here shorthands are added, fields that a file may leave out are no
+//! longer required, and what only OpenAPI understands is taken away.
 
 use serde_json::{Map, Value, json};
 use utoipa::openapi::{RefOr, Schema};
