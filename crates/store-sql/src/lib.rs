@@ -1,1 +1,53 @@
-//! store-sql
+//! SQLite, PostgreSQL and MySQL (or MariaDB) behind the store contract.
+//!
+//! - `verbs`: one body for each verb, over the small interface in `session`.
+//! - `rows`: what becomes of each thing in columns and opaque detail, and back.
+//! - `dialect`, `batch`, `batch_text`: statements as data; one text for all servers where they agree.
+//! - `sqlite`, `postgres`, `mysql`: the drivers, each behind `session`.
+//! - `migrate` and `migrations/`: the schema.
+//!
+//! What is absent: rules. Statements compare and set; `model` and the caller decide. No statement asks the
+//! server for the time but [`mainspring_store::Store::clock`].
+
+mod backoff;
+mod batch;
+mod batch_text;
+mod dialect;
+mod migrate;
+mod postgres;
+mod rows;
+mod session;
+mod sqlite;
+mod store;
+mod tls;
+mod url;
+mod value;
+mod verbs;
+
+use std::sync::Arc;
+
+use mainspring_store::{Registry, Store};
+
+/// Lets `registry` open `sqlite:path`, `postgres://…`, `postgresql://…`, `mysql://…` and `mariadb://…`.
+///
+/// Options follow a `?`, as `name=value` joined by `&`:
+/// - `sqlite:` `synchronous` (`full`, which is the default, or `normal`), `readers` (connections, 4),
+///   `busy_timeout_ms` (10000).
+/// - `postgres:` `pool_size` (16), `sslmode` (`disable` or `require`), `sslrootcert` (a PEM file), and what
+///   libpq's URLs have.
+/// - `mysql:` `pool_size` (16), `sslmode`, `sslrootcert`.
+///
+/// `sslmode` is `disable` for a server on this machine and `require` for any other, unless given. `require`
+/// always checks the server's certificate and name.
+pub fn register(registry: &mut Registry) {
+    registry.register("sqlite", opener(sqlite::open));
+    registry.register("postgres", opener(postgres::open));
+    registry.register("postgresql", opener(postgres::open));
+}
+
+fn opener<F>(open: fn(String) -> F) -> mainspring_store::Opener
+where
+    F: Future<Output = mainspring_store::Result<Arc<dyn Store>>> + Send + 'static,
+{
+    Box::new(move |url| Box::pin(open(url)))
+}

@@ -1,0 +1,237 @@
+//! The text of a batch in each dialect.
+//!
+//! SQLite runs one row's statement in a loop, PostgreSQL unfolds arrays, MySQL has as many rows in the text as
+//! in the batch. All three insert what is absent, compare and set, or add.
+
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::batch::{Action, Batch, Column, Kind};
+
+/// The texts of batches, each made once.
+pub(crate) struct Texts {
+    make: fn(&Batch) -> String,
+    made: Mutex<Vec<(&'static Batch, Arc<str>)>>,
+}
+
+impl Texts {
+    /// Texts of one dialect.
+    pub(crate) const fn new(make: fn(&Batch) -> String) -> Self {
+        Self { make, made: Mutex::new(Vec::new()) }
+    }
+
+    /// The text of a batch.
+    pub(crate) fn of(&self, batch: &'static Batch) -> Arc<str> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        // There are ten kinds of batches: looking through them costs less than a hash.
+        if let Some((_, text)) = made.iter().find(|(made, _)| std::ptr::eq(*made, batch)) {
+            return Arc::clone(text);
+        }
+        let text: Arc<str> = (self.make)(batch).into();
+        made.push((batch, Arc::clone(&text)));
+        text
+    }
+}
+
+/// SQLite: the statement of one row.
+pub(crate) fn sqlite(batch: &Batch) -> String {
+    let Batch { table, columns, key, action } = batch;
+    match action {
+        Action::InsertAbsent { .. } => format!(
+            "INSERT INTO {table} ({}) VALUES ({}) ON CONFLICT DO NOTHING",
+            names(columns, ""),
+            numbers(columns.len())
+        ),
+        Action::CompareAndSet => {
+            let set = list(batch.changed_columns(), |out, at, column| {
+                let _ = write!(out, "{} = ?{}", column.name, at + key + 2);
+            });
+            let mut text = format!("UPDATE {table} SET {set} WHERE ");
+            for (at, column) in columns[..=*key].iter().enumerate() {
+                let and = if at == 0 { "" } else { " AND " };
+                let _ = write!(text, "{and}{} = ?{}", column.name, at + 1);
+            }
+            text
+        }
+        Action::Add => format!(
+            "INSERT INTO {table} ({}) VALUES ({}) ON CONFLICT ({}) DO UPDATE SET {}",
+            names(columns, ""),
+            numbers(columns.len()),
+            names(batch.key_columns(), ""),
+            sums(batch, "excluded.", ""),
+        ),
+    }
+}
+
+/// PostgreSQL: one parameter for each column, an array of all rows' values.
+pub(crate) fn postgres(batch: &Batch) -> String {
+    let Batch { table, columns, key, action } = batch;
+    let arrays = list(columns, |out, at, column| {
+        let element = match column.kind {
+            Kind::Bytes => "bytea",
+            Kind::Small => "int2",
+            Kind::Int => "int4",
+            Kind::Big => "int8",
+        };
+        let _ = write!(out, "${}::{element}[]", at + 1);
+    });
+    match action {
+        Action::InsertAbsent { .. } => format!(
+            "INSERT INTO {table} ({}) SELECT * FROM unnest({arrays}) ON CONFLICT DO NOTHING RETURNING {}",
+            names(columns, ""),
+            names(batch.key_columns(), ""),
+        ),
+        Action::CompareAndSet => {
+            let set = list(batch.changed_columns(), |out, at, column| {
+                let _ = write!(out, "{} = v.c{}", column.name, at + key + 1);
+            });
+            let aliases = list(columns, |out, at, _| {
+                let _ = write!(out, "c{at}");
+            });
+            let mut text = format!("UPDATE {table} t SET {set} FROM unnest({arrays}) AS v({aliases}) WHERE ");
+            for (at, column) in columns[..=*key].iter().enumerate() {
+                let and = if at == 0 { "" } else { " AND " };
+                let _ = write!(text, "{and}t.{} = v.c{at}", column.name);
+            }
+            let _ = write!(text, " RETURNING {}", names(batch.key_columns(), "t."));
+            text
+        }
+        Action::Add => format!(
+            "INSERT INTO {table} AS t ({}) SELECT * FROM unnest({arrays}) ON CONFLICT ({}) DO UPDATE SET {}",
+            names(columns, ""),
+            names(batch.key_columns(), ""),
+            sums(batch, "excluded.", "t."),
+        ),
+    }
+}
+
+/// MySQL: `rows` rows.
+pub(crate) fn mysql(batch: &Batch, rows: usize) -> String {
+    let Batch { table, columns, key, action } = batch;
+    match action {
+        Action::InsertAbsent { .. } | Action::Add => {
+            let mut text = format!("INSERT INTO {table} ({}) VALUES ", names(columns, ""));
+            let row = format!("({})", questions(columns.len()));
+            for at in 0..rows {
+                text.push_str(if at == 0 { "" } else { ", " });
+                text.push_str(&row);
+            }
+            if *action == Action::Add {
+                let _ = write!(text, " ON DUPLICATE KEY UPDATE ");
+                text.push_str(&list(batch.changed_columns(), |out, _, column| {
+                    let _ = write!(out, "{0} = {0} + VALUES({0})", column.name);
+                }));
+            }
+            text
+        }
+        Action::CompareAndSet => {
+            let first = list(columns, |out, at, _| {
+                let _ = write!(out, "? AS c{at}");
+            });
+            let other = questions(columns.len());
+            let set = list(batch.changed_columns(), |out, at, column| {
+                let _ = write!(out, "t.{} = v.c{}", column.name, at + key + 1);
+            });
+            let mut text = format!("UPDATE (SELECT {first}");
+            for _ in 1..rows {
+                let _ = write!(text, " UNION ALL SELECT {other}");
+            }
+            let _ = write!(text, ") v STRAIGHT_JOIN {table} t ON ");
+            for (at, column) in batch.key_columns().iter().enumerate() {
+                let and = if at == 0 { "" } else { " AND " };
+                let _ = write!(text, "{and}t.{} = v.c{at}", column.name);
+            }
+            let _ = write!(text, " SET {set} WHERE t.{} = v.c{key}", columns[*key].name);
+            text
+        }
+    }
+}
+
+fn names(columns: &[Column], prefix: &str) -> String {
+    list(columns, |out, _, column| {
+        let _ = write!(out, "{prefix}{}", column.name);
+    })
+}
+
+fn sums(batch: &Batch, new: &str, old: &str) -> String {
+    list(batch.changed_columns(), |out, _, column| {
+        let _ = write!(out, "{0} = {old}{0} + {new}{0}", column.name);
+    })
+}
+
+fn numbers(count: usize) -> String {
+    (1..=count).map(|at| format!("?{at}")).collect::<Vec<_>>().join(", ")
+}
+
+/// So many `?`.
+pub(crate) fn questions(count: usize) -> String {
+    vec!["?"; count].join(", ")
+}
+
+fn list(columns: &[Column], mut item: impl FnMut(&mut String, usize, &Column)) -> String {
+    let mut out = String::with_capacity(columns.len() * 16);
+    for (at, column) in columns.iter().enumerate() {
+        if at > 0 {
+            out.push_str(", ");
+        }
+        item(&mut out, at, column);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::column;
+
+    const COLUMNS: &[Column] =
+        &[column("id", Kind::Bytes), column("version", Kind::Big), column("state", Kind::Small)];
+    const fn batch(action: Action) -> Batch {
+        Batch { table: "runs", columns: COLUMNS, key: 1, action }
+    }
+
+    #[test]
+    fn inserts_what_is_absent() {
+        let insert = batch(Action::InsertAbsent { unique: &[] });
+        assert_eq!(
+            sqlite(&insert),
+            "INSERT INTO runs (id, version, state) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"
+        );
+        assert_eq!(
+            postgres(&insert),
+            "INSERT INTO runs (id, version, state) SELECT * FROM unnest($1::bytea[], $2::int8[], $3::int2[]) \
+             ON CONFLICT DO NOTHING RETURNING id"
+        );
+        assert_eq!(mysql(&insert, 2), "INSERT INTO runs (id, version, state) VALUES (?, ?, ?), (?, ?, ?)");
+    }
+
+    #[test]
+    fn compares_and_sets() {
+        let update = batch(Action::CompareAndSet);
+        assert_eq!(sqlite(&update), "UPDATE runs SET state = ?3 WHERE id = ?1 AND version = ?2");
+        assert_eq!(
+            postgres(&update),
+            "UPDATE runs t SET state = v.c2 FROM unnest($1::bytea[], $2::int8[], $3::int2[]) AS v(c0, c1, c2) \
+             WHERE t.id = v.c0 AND t.version = v.c1 RETURNING t.id"
+        );
+        assert_eq!(
+            mysql(&update, 2),
+            "UPDATE (SELECT ? AS c0, ? AS c1, ? AS c2 UNION ALL SELECT ?, ?, ?) v STRAIGHT_JOIN runs t \
+             ON t.id = v.c0 SET t.state = v.c2 WHERE t.version = v.c1"
+        );
+    }
+
+    #[test]
+    fn adds() {
+        let add = batch(Action::Add);
+        assert!(sqlite(&add).ends_with(
+            "ON CONFLICT (id) DO UPDATE SET version = version + excluded.version, state = state + excluded.state"
+        ));
+        assert!(postgres(&add).ends_with(
+            "ON CONFLICT (id) DO UPDATE SET version = t.version + excluded.version, state = t.state + excluded.state"
+        ));
+        assert!(mysql(&add, 1).ends_with(
+            "ON DUPLICATE KEY UPDATE version = version + VALUES(version), state = state + VALUES(state)"
+        ));
+    }
+}

@@ -1,0 +1,177 @@
+//! PostgreSQL: a pool of connections, arrays unfolded into batches, and whole transactions in one round trip.
+//!
+//! Every transaction runs in a task of its own, so that it comes to its end even when the caller stops waiting.
+
+mod fault;
+mod flight;
+mod param;
+mod session;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use mainspring_store::{Error, Store};
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::{Config, NoTls};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use self::param::{PostgresRow, Scalar};
+use self::session::PostgresSession;
+use crate::backoff::Backoff;
+use crate::batch_text::{self, Texts};
+use crate::dialect::{Dialect, numbered};
+use crate::session::{Backend, Fault, ReadRows, Result, Work};
+use crate::store::SqlStore;
+use crate::tls::{self, Tls};
+use crate::url::Options;
+use crate::value::{Decode, Param};
+
+/// How long a caller waits for a connection, and a connection for the server.
+const POOL_WAIT: Duration = Duration::from_secs(10);
+
+/// What each connection is told at its start: no statement, lock or forgotten transaction lasts for ever, a change of
+/// a server-wide default does not change what we rely on, and plans are made once and always by an index, because
+/// a plan made while a table was empty would stay when it is not.
+const GUARDS: &str = "-c statement_timeout=60000 -c lock_timeout=5000 -c idle_in_transaction_session_timeout=60000 \
+     -c default_transaction_isolation=read\\ committed -c default_transaction_read_only=off \
+     -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off \
+     -c enable_bitmapscan=off -c jit=off -c client_min_messages=warning";
+
+/// A PostgreSQL database.
+pub(crate) struct Postgres(Arc<Shared>);
+
+struct Shared {
+    pool: Pool,
+    texts: Texts,
+}
+
+/// Opens `postgres://user:password@host/database?options`.
+pub(crate) async fn open(url: String) -> Result<Arc<dyn Store>> {
+    let pool = pool_of(&url)?;
+    // Fails here and now when the server cannot be reached or refuses us.
+    drop(
+        pool.get()
+            .await
+            .map_err(|error| Error::Open(format!("cannot connect to PostgreSQL: {}", chain(&error))))?,
+    );
+    let shared = Shared { pool, texts: Texts::new(batch_text::postgres) };
+    Ok(Arc::new(SqlStore(Postgres(Arc::new(shared)))))
+}
+
+fn pool_of(url: &str) -> Result<Pool> {
+    let mut options = Options::of(url);
+    let pool_size = options.take_number("pool_size", 16)?.clamp(1, 1000) as usize;
+    let tls = Tls::take(&mut options)?;
+    // The error of the driver may repeat the URL with its password, so only its kind is told.
+    let mut config: Config =
+        options.rest().parse().map_err(|_| Error::Open("the PostgreSQL URL cannot be read".into()))?;
+    let guards = match config.get_options() {
+        Some(own) => format!("{GUARDS} {own}"),
+        None => GUARDS.to_owned(),
+    };
+    config.options(guards).application_name("mainspring");
+    config.keepalives_idle(Duration::from_secs(30)).tcp_user_timeout(Duration::from_secs(30));
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(POOL_WAIT);
+    }
+    let local = config.get_hosts().iter().all(|host| match host {
+        Host::Tcp(name) => tls::is_local(name),
+        Host::Unix(_) => true,
+    });
+    let manager_config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    let manager = match tls.client_config(local)? {
+        None => Manager::from_config(config.ssl_mode(SslMode::Disable).clone(), NoTls, manager_config),
+        Some(tls) => {
+            let connect = MakeRustlsConnect::new(tls);
+            Manager::from_config(config.ssl_mode(SslMode::Require).clone(), connect, manager_config)
+        }
+    };
+    Pool::builder(manager)
+        .max_size(pool_size)
+        .runtime(Runtime::Tokio1)
+        .wait_timeout(Some(POOL_WAIT))
+        .create_timeout(Some(POOL_WAIT))
+        .recycle_timeout(Some(POOL_WAIT))
+        .build()
+        .map_err(|error| Error::Open(error.to_string()))
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}
+
+impl Shared {
+    async fn client(&self) -> Result<Client, Fault> {
+        self.pool.get().await.map_err(Fault::failed)
+    }
+
+    async fn transact<W: Work>(&self, work: &W) -> Result<W::Answer, Fault> {
+        let mut backoff = Backoff::default();
+        loop {
+            match self.try_once(work).await {
+                Err(Fault::Again(source)) => match backoff.pause() {
+                    Some(pause) => tokio::time::sleep(pause).await,
+                    None => return Err(Fault::Failed(source)),
+                },
+                ended => return ended,
+            }
+        }
+    }
+
+    async fn try_once<W: Work>(&self, work: &W) -> Result<W::Answer, Fault> {
+        let mut session = PostgresSession::new(self.client().await?, &self.texts);
+        let answer = work.run(&mut session).await;
+        let ended = session.end(answer.is_ok()).await;
+        match answer {
+            Ok(answer) => ended.map(|()| answer),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    async fn read<T>(&self, text: &str, params: &[Param], decode: Decode<T>) -> Result<ReadRows<T>, Fault> {
+        let client = self.client().await?;
+        let statement = client.prepare_cached(text).await.map_err(fault::of_statement)?;
+        let params = params.iter().map(|param| Scalar(param.value()));
+        let rows = session::read(&client, &statement, params).await;
+        let rows = rows.map_err(|error| {
+            if fault::is_stale_statement(&error) {
+                client.statement_cache.clear();
+            }
+            fault::of_statement(error)
+        })?;
+        Ok(rows.into_iter().map(|row| decode(&PostgresRow(row))).collect())
+    }
+}
+
+impl Backend for Postgres {
+    const DIALECT: Dialect = Dialect::Postgres;
+
+    async fn transaction<W: Work>(&self, work: Arc<W>) -> Result<W::Answer, Fault> {
+        let shared = Arc::clone(&self.0);
+        let task = tokio::spawn(async move { shared.transact(&*work).await });
+        task.await.unwrap_or_else(|lost| Err(Fault::Unknown(lost.into())))
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        text: Cow<'static, str>,
+        params: Vec<Param>,
+        decode: Decode<T>,
+    ) -> Result<ReadRows<T>> {
+        let text = numbered(&text);
+        match self.0.read(&text, &params, decode).await {
+            // A connection that the server closed behind our back, or statements that a migration made stale:
+            // a read may simply be asked again.
+            Err(Fault::Failed(_) | Fault::Again(_)) => Ok(self.0.read(&text, &params, decode).await?),
+            answer => Ok(answer?),
+        }
+    }
+}

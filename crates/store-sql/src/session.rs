@@ -1,0 +1,147 @@
+//! The small interface between the verbs and the drivers.
+//!
+//! A [`Backend`] reads, and runs a [`Work`] as one transaction on a [`Session`], to its end even when the
+//! caller stops waiting, again when the server undid it for the sake of another, and never again when its end
+//! is unknown. SQLite's futures are always ready, so the same bodies run on its writer thread.
+
+use std::borrow::Cow;
+use std::future::Future;
+use std::sync::Arc;
+
+use mainspring_store::Error;
+
+use crate::batch::Batch;
+use crate::dialect::{Dialect, Sql};
+use crate::value::{Damage, Decode, Param, Rows, Value};
+
+/// The contract's result, or one with another error.
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The cause under an error.
+pub(crate) type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a transaction did not end well.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// The server undid it for the sake of another: a deadlock, a lock waited for too long. Worth trying again.
+    Again(Source),
+    /// It cannot be done now, and nothing was written.
+    Failed(Source),
+    /// The end was asked for and the answer is lost.
+    Unknown(Source),
+    /// A guard touched no row; nothing was written.
+    Unmatched,
+    /// The verb itself gives up; nothing was written.
+    Refused(Error),
+}
+
+impl Fault {
+    /// A failure with nothing but words.
+    pub(crate) fn failed(source: impl Into<Source>) -> Self {
+        Self::Failed(source.into())
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Again(source) | Fault::Failed(source) => Self::Unavailable(source),
+            Fault::Unknown(source) => Self::Unknown(source),
+            Fault::Unmatched => Self::unavailable("a guarded row was not there"),
+            Fault::Refused(error) => error,
+        }
+    }
+}
+
+impl From<Damage> for Fault {
+    fn from(damage: Damage) -> Self {
+        Self::Refused(damage.into())
+    }
+}
+
+/// One of several things to do at once.
+pub(crate) enum Op<'a> {
+    /// A statement that must touch a row, else the whole transaction is undone with [`Fault::Unmatched`].
+    /// PostgreSQL's text must raise a division by zero then, because it is sent together with what follows.
+    Guard(&'a Sql, &'a [Value<'a>]),
+    /// A statement.
+    Execute(&'a Sql, &'a [Value<'a>]),
+    /// A batch.
+    Batch(&'static Batch, &'a dyn Rows),
+}
+
+/// Which rows of a batch were written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Applied {
+    /// Every one.
+    All,
+    /// Those that are true.
+    Some(Vec<bool>),
+}
+
+impl Applied {
+    /// Whether the row was written.
+    pub(crate) fn row(&self, row: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some(rows) => rows[row],
+        }
+    }
+}
+
+/// An open transaction.
+pub(crate) trait Session: Send {
+    /// Whose SQL it speaks.
+    const DIALECT: Dialect;
+
+    /// Does all of `ops`, in order, in as few round trips as the driver can; answers one for one. After a
+    /// `last` flight nothing else may be asked: the driver may send the commit along.
+    fn flight(
+        &mut self,
+        ops: &[Op<'_>],
+        last: bool,
+    ) -> impl Future<Output = Result<Vec<Applied>, Fault>> + Send;
+
+    /// Runs a statement; tells how many rows it found.
+    fn execute(
+        &mut self,
+        text: &str,
+        params: &[Value<'_>],
+    ) -> impl Future<Output = Result<u64, Fault>> + Send;
+
+    /// Reads rows; one that cannot be read fails the transaction.
+    fn query<T: Send + 'static>(
+        &mut self,
+        text: &str,
+        params: &[Value<'_>],
+        decode: Decode<T>,
+    ) -> impl Future<Output = Result<Vec<T>, Fault>> + Send;
+}
+
+/// The body of a transaction. May be run several times; only the last one counts.
+pub(crate) trait Work: Send + Sync + 'static {
+    /// What it finds out.
+    type Answer: Send + 'static;
+    /// Does it.
+    fn run<S: Session>(&self, session: &mut S) -> impl Future<Output = Result<Self::Answer, Fault>> + Send;
+}
+
+/// The rows of a read; those that cannot be read are told apart, so that a page can leave them out.
+pub(crate) type ReadRows<T> = Vec<Result<T, Damage>>;
+
+/// A database.
+pub(crate) trait Backend: Send + Sync + 'static {
+    /// Whose SQL it speaks.
+    const DIALECT: Dialect;
+
+    /// Runs `work` as one transaction.
+    fn transaction<W: Work>(&self, work: Arc<W>) -> impl Future<Output = Result<W::Answer, Fault>> + Send;
+
+    /// Reads outside of any transaction.
+    fn read<T: Send + 'static>(
+        &self,
+        text: Cow<'static, str>,
+        params: Vec<Param>,
+        decode: Decode<T>,
+    ) -> impl Future<Output = Result<ReadRows<T>>> + Send;
+}

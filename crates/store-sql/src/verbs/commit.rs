@@ -1,0 +1,206 @@
+//! The one write verb. The fence is compared and advanced first, which also locks the lease row, so that a
+//! takeover and a commit happen one after the other; then all groups of the plan go in one flight.
+//!
+//! What a refused write met is found out after the commit ([`super::explain`]); a batch that was sent before is
+//! answered from its rows ([`super::replay`]).
+
+use std::sync::Arc;
+
+use mainspring_model::Job;
+use mainspring_store::{Error, Fence, Outcome, Transaction, Write, check};
+
+use super::plan::Plan;
+use super::{explain, replay};
+use crate::dialect::Sql;
+use crate::rows::{attempt, counter, detail, event, job, node, run};
+use crate::session::{Applied, Backend, Fault, Op, Result, Session, Work};
+use crate::value::{Param, Rows, Value};
+
+/// Tries when the fence fits but did not match a moment before.
+const FENCE_TRIES: usize = 3;
+
+static ADVANCE: Sql = Sql::each(
+    "UPDATE leases SET seq = ? WHERE cell = ? AND epoch = ? AND seq = ? AND holder IS NOT NULL",
+    "WITH advanced AS (UPDATE leases SET seq = ? WHERE cell = ? AND epoch = ? AND seq = ? AND holder IS NOT NULL \
+     RETURNING 1) SELECT 1 / (SELECT count(*) FROM advanced)",
+    "UPDATE leases SET seq = ? WHERE cell = ? AND epoch = ? AND seq = ? AND holder IS NOT NULL",
+);
+static PAUSE: Sql = Sql::same("UPDATE leases SET pause = ? WHERE cell = ?");
+const NAME_HOLDER: &str = "SELECT id FROM jobs WHERE namespace = ? AND name = ?";
+
+/// Writes a batch.
+pub(crate) async fn commit<B: Backend>(backend: &B, transaction: Transaction) -> Result<Vec<Outcome>> {
+    check::transaction(&transaction)?;
+    let commit = Arc::new(Commit::new(transaction)?);
+    for _ in 0..FENCE_TRIES {
+        match backend.transaction(commit.clone()).await {
+            Ok(refused) => return explain::outcomes(backend, &commit.transaction, refused).await,
+            Err(Fault::Unmatched) => {
+                if let Some(outcomes) = fence_missed(backend, &commit.transaction).await? {
+                    return Ok(outcomes);
+                }
+            }
+            Err(fault) => return Err(fault.into()),
+        }
+    }
+    Err(Error::unavailable("the lease row changes faster than it can be read"))
+}
+
+/// Why the fence did not match; the outcomes when the batch was committed before, none when it would match now.
+async fn fence_missed<B: Backend>(backend: &B, transaction: &Transaction) -> Result<Option<Vec<Outcome>>> {
+    let Some(Fence { cell, epoch, seq }) = transaction.fence else {
+        return Err(Error::unavailable("an unfenced batch met a fence"));
+    };
+    match super::leases::one(backend, cell).await? {
+        Some(lease) if lease.epoch == epoch && lease.holder.is_some() => {
+            if lease.seq == seq {
+                return replay::outcomes(backend, transaction, epoch).await.map(Some);
+            }
+            if lease.seq.wrapping_add(1) == seq {
+                return Ok(None);
+            }
+            Err(Error::Invalid(format!("seq {seq} is out of turn: {cell} is at {}", lease.seq)))
+        }
+        _ => Err(Error::FenceLost { cell, epoch }),
+    }
+}
+
+/// A batch, planned.
+struct Commit {
+    transaction: Transaction,
+    plan: Plan,
+    /// Versions are written once, because writing a specification can fail.
+    versions: Vec<Vec<Param>>,
+    pause: Option<Param>,
+}
+
+impl Commit {
+    fn new(transaction: Transaction) -> Result<Self> {
+        let plan = Plan::of(&transaction);
+        let mut versions = Vec::with_capacity(plan.job_versions.len());
+        for at in &plan.job_versions {
+            if let Write::InsertJobVersion(version) = &transaction.writes[*at as usize] {
+                versions.push(job::encode_version(version)?);
+            }
+        }
+        let pause = plan.pause.map(|at| match &transaction.writes[at as usize] {
+            Write::PauseCell(Some(pause)) => detail::to_json(pause).into(),
+            _ => Param::Null,
+        });
+        Ok(Self { transaction, plan, versions, pause })
+    }
+
+    /// What `pick` makes of the writes at these positions.
+    fn pick<'a, T>(&'a self, group: &[u32], pick: impl Fn(&'a Write) -> Option<T>) -> Vec<T> {
+        group.iter().filter_map(|at| pick(&self.transaction.writes[*at as usize])).collect()
+    }
+
+    fn run_inserts(&self) -> Vec<run::Inserts<'_>> {
+        let picked = self.plan.run_inserts.iter().map(|wave| {
+            self.pick(wave, |write| match write {
+                Write::InsertRun(run) => Some(run),
+                _ => None,
+            })
+        });
+        picked.map(run::Inserts::new).collect()
+    }
+
+    fn run_updates(&self) -> run::Updates<'_> {
+        run::Updates::new(self.pick(&self.plan.run_updates, |write| match write {
+            Write::UpdateRun(update) => Some(update),
+            _ => None,
+        }))
+    }
+
+    /// The rows of a rare kind.
+    fn rare(&self, group: &[u32], update: bool) -> Vec<Vec<Param>> {
+        self.pick(group, |write| match write {
+            Write::InsertAttempt(attempt) => Some(attempt::encode(attempt)),
+            Write::InsertEvent(event) => Some(event::encode(event)),
+            Write::PutNode(node) if update => Some(node::encode_update(node)),
+            Write::PutNode(node) => Some(node::encode(node)),
+            Write::AddCounts(add) => Some(counter::encode(&add.0, &add.1)),
+            _ => None,
+        })
+    }
+
+    /// Jobs one by one in the caller's order: they are rare, and two may want one name.
+    async fn put_jobs<S: Session>(&self, session: &mut S, refused: &mut Vec<u32>) -> Result<(), Fault> {
+        for at in &self.plan.jobs {
+            let Write::PutJob(put) = &self.transaction.writes[*at as usize] else { continue };
+            if !put_job(session, put).await? {
+                refused.push(*at);
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn put_job<S: Session>(session: &mut S, put: &Job) -> Result<bool, Fault> {
+    let (batch, row) = if put.revision == 1 {
+        (&job::INSERT, job::encode(put))
+    } else {
+        let name = [Value::Bytes(put.namespace.as_str().as_bytes()), Value::Bytes(put.name.as_bytes())];
+        let holders = session.query(NAME_HOLDER, &name, |row| row.id(0)).await?;
+        if holders.iter().any(|holder| holder != put.id.as_bytes()) {
+            return Ok(false);
+        }
+        (&job::UPDATE, job::encode_update(put))
+    };
+    let applied = session.flight(&[Op::Batch(batch, &vec![row])], false).await?;
+    Ok(applied.iter().all(|applied| applied.row(0)))
+}
+
+impl Work for Commit {
+    /// The positions of writes that were not applied.
+    type Answer = Vec<u32>;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Vec<u32>, Fault> {
+        let plan = &self.plan;
+        let mut refused = Vec::new();
+        let fence = self.transaction.fence.map(|Fence { cell, epoch, seq }| {
+            [seq as i64, i64::from(cell.0), epoch.0 as i64, seq.wrapping_sub(1) as i64].map(Value::Int)
+        });
+        let mut ops = Vec::with_capacity(4);
+        ops.extend(fence.iter().map(|params| Op::Guard(&ADVANCE, params)));
+        if !plan.jobs.is_empty() {
+            session.flight(&ops, false).await?;
+            ops.clear();
+            self.put_jobs(session, &mut refused).await?;
+        }
+
+        let inserts = self.run_inserts();
+        let updates = self.run_updates();
+        let attempts = self.rare(&plan.attempts, false);
+        let events = self.rare(&plan.events, false);
+        let node_inserts = self.rare(&plan.node_inserts, false);
+        let node_updates = self.rare(&plan.node_updates, true);
+        let counters = self.rare(&plan.counters, false);
+        let mut groups: Vec<(&'static crate::batch::Batch, &dyn Rows, &[u32])> = Vec::with_capacity(8);
+        for (wave, rows) in plan.run_inserts.iter().zip(&inserts) {
+            groups.push((&run::INSERT, rows, wave));
+        }
+        groups.push((&run::UPDATE, &updates, &plan.run_updates));
+        groups.push((&attempt::INSERT, &attempts, &plan.attempts));
+        groups.push((&event::INSERT, &events, &plan.events));
+        groups.push((&job::INSERT_VERSION, &self.versions, &plan.job_versions));
+        groups.push((&node::INSERT, &node_inserts, &plan.node_inserts));
+        groups.push((&node::UPDATE, &node_updates, &plan.node_updates));
+        groups.push((&counter::ADD, &counters, &plan.counters));
+        groups.retain(|(_, _, positions)| !positions.is_empty());
+
+        let batches_from = ops.len();
+        ops.extend(groups.iter().map(|(batch, rows, _)| Op::Batch(batch, *rows)));
+        let pause = self.pause.as_ref().zip(fence).map(|(pause, fence)| [pause.value(), fence[1]]);
+        ops.extend(pause.iter().map(|params| Op::Execute(&PAUSE, params)));
+
+        let answers = session.flight(&ops, true).await?;
+        for ((_, _, positions), applied) in groups.iter().zip(&answers[batches_from..]) {
+            if let Applied::Some(rows) = applied {
+                refused
+                    .extend(positions.iter().zip(rows).filter(|(_, applied)| !**applied).map(|(at, _)| *at));
+            }
+        }
+        Ok(refused)
+    }
+}
