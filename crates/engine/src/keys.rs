@@ -9,8 +9,9 @@ use minijinja::{Environment, UndefinedBehavior};
 /// Steps that rendering one key may take.
 const FUEL: u64 = 10_000;
 
-/// The keys of a run, or none when the job has no key template. The error names the field.
-pub(crate) fn render(spec: &JobSpec, params: &[u8]) -> Result<Option<Box<RunKeys>>, String> {
+/// The keys of a run, or none when the job has no key template. The error names the field. Schedulers that
+/// insert a run for a cell they do not own call it too.
+pub fn render(spec: &JobSpec, params: &[u8]) -> Result<Option<Box<RunKeys>>, String> {
     let concurrency = spec.concurrency.as_ref().and_then(|concurrency| concurrency.key.as_ref());
     let rate = spec.rate_limit.as_ref().and_then(|rate| rate.key.as_ref());
     let Dispatch::Unicast { balancer } = &spec.dispatch;

@@ -41,6 +41,7 @@ pub use config::Config;
 pub use event::{
     Ending, Event, Heartbeat, Held, Hello, LoadedRun, News, Report, RequestId, ShelfRead, Stage, Submission,
 };
+pub use keys::render as render_keys;
 pub use message::{Answer, Message, Order};
 pub use outbox::Batch;
 pub use owner::{LeaseAnswer, LeaseStep, Owner, OwnerConfig};

@@ -41,6 +41,11 @@ impl NodeLease {
         seq
     }
 
+    /// The number that the next heartbeat will have.
+    pub fn next_beat(&self) -> u64 {
+        self.next_seq
+    }
+
     /// The owner answered heartbeat `seq`. Late and doubled answers change nothing.
     pub fn answered(&mut self, seq: u64) {
         if let Some(until) = self.until(seq) {

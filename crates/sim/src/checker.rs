@@ -1,0 +1,269 @@
+//! The checker: it sees every committed change of a row and every task that begins or ends, as they
+//! happen, and knows what may never be. It trusts neither the engine nor the agents.
+//!
+//! Held here: I4, I5, I7, I8, I9, I10, I11, I12, I18, I21, I25. At rest, in `rest`: I5, I16-like liveness,
+//! I19, I20, I22.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use mainspring_model::spec::Delivery;
+use mainspring_model::{
+    AttemptToken, CellId, Epoch, JobId, Namespace, NodeId, RunHead, RunId, RunState, RunStatus, Timestamp,
+};
+use mainspring_store_mem::{Change, MemCore};
+
+use crate::jobs::SimJob;
+use crate::plan::SECOND;
+
+/// Clocks of schedulers differ from the true one by their offset and rate.
+const CLOCK_ERROR: i64 = 8 * SECOND;
+
+/// Something that may never be.
+#[derive(Debug, Clone)]
+pub(crate) struct Violation {
+    /// Which invariant.
+    pub invariant: &'static str,
+    /// What happened.
+    pub what: String,
+    /// Ids that the story should be searched for.
+    pub about: Vec<String>,
+}
+
+type Verdict = Result<(), Violation>;
+
+fn fail<T>(invariant: &'static str, run: RunId, what: String) -> Result<T, Violation> {
+    Err(Violation { invariant, what, about: vec![run.to_string()] })
+}
+
+#[derive(Debug, Default)]
+struct Executions {
+    now: BTreeMap<AttemptToken, NodeId>,
+    begun: u32,
+}
+
+/// What has been seen.
+#[derive(Debug)]
+pub(crate) struct Checker {
+    jobs: BTreeMap<JobId, Arc<SimJob>>,
+    executions: BTreeMap<RunId, Executions>,
+    /// Runs by (namespace, key).
+    keys: BTreeMap<(Namespace, Box<str>), RunId>,
+    running: BTreeMap<RunId, (NodeId, JobId, Box<str>)>,
+    placed: BTreeMap<(JobId, Box<str>), Vec<Timestamp>>,
+    epochs: BTreeMap<CellId, Epoch>,
+    /// Not before this, as the client asked, in true time.
+    pub not_before: BTreeMap<RunId, i64>,
+    slots: u32,
+    cpu_milli: u64,
+    memory_bytes: u64,
+    pub tasks_begun: u64,
+}
+
+impl Checker {
+    pub(crate) fn new(jobs: &[SimJob], node: &mainspring_model::Node) -> Self {
+        Self {
+            jobs: jobs.iter().map(|job| (job.job.id, Arc::new(job.clone()))).collect(),
+            executions: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            running: BTreeMap::new(),
+            placed: BTreeMap::new(),
+            epochs: BTreeMap::new(),
+            not_before: BTreeMap::new(),
+            slots: node.slots,
+            cpu_milli: node.capacity.cpu_milli,
+            memory_bytes: node.capacity.memory_bytes,
+            tasks_begun: 0,
+        }
+    }
+
+    /// A committed change of a row. `granted` is the epoch that the cell's lease row has.
+    pub(crate) fn changed(&mut self, change: &Change, granted: impl Fn(CellId) -> Epoch) -> Verdict {
+        let Some(after) = &change.after else { return Ok(()) };
+        let head = &change.head;
+        match &change.before {
+            None => self.inserted(head)?,
+            Some(before) => legal(head, before, after)?,
+        }
+        self.fenced(change, after, &granted)?;
+        self.attempts_counted(head, after)?;
+        let was = self.running.remove(&head.id);
+        if after.state == RunState::Running {
+            let Some(node) = after.node else { return fail("I12", head.id, "runs on no node".into()) };
+            let key = head.keys.as_ref().map_or("".into(), |keys| keys.concurrency.clone());
+            self.running.insert(head.id, (node, head.job, key));
+            let before = change.before.as_ref();
+            let new_attempt = was.is_none() || before.is_some_and(|before| before.attempt != after.attempt);
+            if new_attempt {
+                self.reserved(head, node)?;
+                self.limited(head)?;
+                self.rated(head, after)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// I5: one run for each key.
+    fn inserted(&mut self, head: &RunHead) -> Verdict {
+        if let Some(key) = &head.idempotency_key {
+            let earlier = self.keys.insert((head.namespace.clone(), key.clone()), head.id);
+            if let Some(earlier) = earlier {
+                return fail("I5", head.id, format!("key {key} already names {earlier}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// I9: nothing that carries an older epoch writes.
+    fn fenced(&mut self, change: &Change, after: &RunStatus, granted: &impl Fn(CellId) -> Epoch) -> Verdict {
+        let Some(fence) = change.fence else { return Ok(()) };
+        let current = granted(fence.cell);
+        if after.epoch != current {
+            let what = format!("written under {} while {current} is granted", after.epoch);
+            return fail("I9", change.head.id, what);
+        }
+        let seen = self.epochs.entry(fence.cell).or_default();
+        if *seen > fence.epoch {
+            return fail("I9", change.head.id, format!("{} after {seen}", fence.epoch));
+        }
+        *seen = fence.epoch;
+        Ok(())
+    }
+
+    /// I10: attempts that count are limited by the job.
+    fn attempts_counted(&self, head: &RunHead, after: &RunStatus) -> Verdict {
+        let spec = &self.jobs[&head.job].spec;
+        let counted = after.attempt.saturating_sub(after.losses);
+        let max = if spec.delivery == Delivery::AtMostOnce { 1 } else { 1 + spec.retry.max };
+        if counted > max {
+            return fail("I10", head.id, format!("{counted} attempts that count, {max} allowed"));
+        }
+        if after.losses > mainspring_model::limits::LOSSES_PER_RUN_MAX {
+            return fail("I10", head.id, format!("{} losses", after.losses));
+        }
+        Ok(())
+    }
+
+    /// I18: reservations within what the node has.
+    fn reserved(&self, head: &RunHead, node: NodeId) -> Verdict {
+        let on_node: Vec<JobId> =
+            self.running.values().filter(|(have, ..)| *have == node).map(|(_, job, _)| *job).collect();
+        let resources = on_node.iter().map(|job| &self.jobs[job].spec.resources);
+        let cpu: u64 = resources.clone().map(|need| need.cpu_milli).sum();
+        let memory: u64 = resources.map(|need| need.memory_bytes).sum();
+        if on_node.len() > self.slots as usize || cpu > self.cpu_milli || memory > self.memory_bytes {
+            return fail(
+                "I18",
+                head.id,
+                format!("{node} holds {} runs, {cpu}m cpu, {memory} bytes", on_node.len()),
+            );
+        }
+        Ok(())
+    }
+
+    /// I18: concurrency limits in every committed state.
+    fn limited(&self, head: &RunHead) -> Verdict {
+        let Some(concurrency) = &self.jobs[&head.job].spec.concurrency else { return Ok(()) };
+        let key = head.keys.as_ref().map_or("", |keys| &keys.concurrency);
+        let holding =
+            self.running.values().filter(|(_, job, have)| *job == head.job && **have == *key).count();
+        if holding > concurrency.limit.get() as usize {
+            return fail(
+                "I18",
+                head.id,
+                format!("{holding} runs hold key `{key}`, {} may", concurrency.limit),
+            );
+        }
+        Ok(())
+    }
+
+    /// I21: rate limits in every window, by the owners' clocks, whose rates may differ by a few percent.
+    fn rated(&mut self, head: &RunHead, after: &RunStatus) -> Verdict {
+        let Some(rate) = &self.jobs[&head.job].spec.rate_limit else { return Ok(()) };
+        let Some(placed_at) = after.placed_at else { return Ok(()) };
+        let key = head.keys.as_ref().map_or("".into(), |keys| keys.rate.clone());
+        let placed = self.placed.entry((head.job, key)).or_default();
+        placed.push(placed_at);
+        let window = rate.per.mul_f64(0.9);
+        let inside = placed.iter().filter(|at| **at <= placed_at && placed_at.since(**at) < window).count();
+        if inside > rate.limit.get() as usize {
+            return fail(
+                "I21",
+                head.id,
+                format!("{inside} starts within {window:?}, {} allowed", rate.limit),
+            );
+        }
+        Ok(())
+    }
+
+    /// A task begins on a node: I4, I11, I12, I25 and at-most-once.
+    pub(crate) fn begins(&mut self, now: i64, token: AttemptToken, node: NodeId, core: &MemCore) -> Verdict {
+        self.tasks_begun += 1;
+        let Some(run) = core.run(token.run) else {
+            return fail("I12", token.run, "a task of a run that is not in the store begins".into());
+        };
+        let status = &run.status;
+        if status.token(token.run) != token || status.state != RunState::Running || status.node != Some(node)
+        {
+            let what = format!(
+                "attempt {} begins on {node}, but the row says {:?} attempt {} {:?}",
+                token.number, status.state, status.attempt, status.node
+            );
+            return fail("I12", token.run, what);
+        }
+        if self.not_before.get(&token.run).is_some_and(|at| now + CLOCK_ERROR < *at) {
+            return fail("I4", token.run, "begins before its time".into());
+        }
+        let executions = self.executions.entry(token.run).or_default();
+        if let Some((other, on)) = executions.now.first_key_value() {
+            let what = format!(
+                "attempt {} begins on {node} while attempt {} executes on {on}",
+                token.number, other.number
+            );
+            return fail("I11", token.run, what);
+        }
+        executions.begun += 1;
+        if executions.begun > 1 && self.jobs[&run.head.job].spec.delivery == Delivery::AtMostOnce {
+            return fail("I10", token.run, "a job that executes at most once executes twice".into());
+        }
+        executions.now.insert(token, node);
+        Ok(())
+    }
+
+    /// A task ended.
+    pub(crate) fn ends(&mut self, token: AttemptToken) {
+        if let Some(executions) = self.executions.get_mut(&token.run) {
+            executions.now.remove(&token);
+        }
+    }
+
+    /// Runs whose tasks execute.
+    pub(crate) fn executing(&self) -> BTreeSet<RunId> {
+        self.executions
+            .iter()
+            .filter(|(_, executions)| !executions.now.is_empty())
+            .map(|(run, _)| *run)
+            .collect()
+    }
+}
+
+/// I7, I8: only legal paths, each by one version, and nothing after the end.
+fn legal(head: &RunHead, before: &RunStatus, after: &RunStatus) -> Verdict {
+    if before.state.is_terminal() {
+        return fail("I7", head.id, format!("{:?} became {:?}", before.state, after.state));
+    }
+    if !before.state.reaches(after.state) {
+        return fail("I8", head.id, format!("{:?} cannot become {:?}", before.state, after.state));
+    }
+    if after.version != before.version + 1 || after.attempt < before.attempt {
+        let what = format!(
+            "version {} → {}, attempt {} → {}",
+            before.version, after.version, before.attempt, after.attempt
+        );
+        return fail("I8", head.id, what);
+    }
+    if after.state.is_terminal() && (after.cause.is_none() || after.place.is_some()) {
+        return fail("I8", head.id, format!("{:?} without a cause, or still on a shelf", after.state));
+    }
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! Deliberate bugs, each of a kind that has bitten a real scheduler. They live in the simulation's own
+//! shells (the store's door, the scheduler's loop, the agent), never in the product. A checker that does not
+//! catch one proves nothing.
+
+macro_rules! plants {
+    ($($variant:ident, $name:literal, $what:literal;)*) => {
+        /// A deliberate bug.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Plant { $(#[doc = $what] $variant,)* }
+
+        impl Plant {
+            /// Every one.
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// Its name on the command line.
+            pub(crate) const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+            /// What it does.
+            pub(crate) const fn what(self) -> &'static str {
+                match self { $(Self::$variant => $what,)* }
+            }
+        }
+    };
+}
+
+plants! {
+    NoUniqueKey, "no-unique-key", "the store does not keep idempotency keys unique";
+    NoEpochCheck, "no-epoch-check", "the store takes the writes of a deposed owner";
+    NoVersionCheck, "no-version-check", "a deposed owner's updates are written whatever the row's version";
+    TakeoverAtOnce, "takeover-at-once", "a lease is taken without watching it die, and its holder is not fenced";
+    UnguardedRescue, "unguarded-rescue", "a new owner queues everything that runs again, at once";
+    ForgetFlight, "forget-flight", "a new owner does not load what holds a node";
+    ActBeforeCommit, "act-before-commit", "orders leave before their attempt is durable";
+    AckBeforeCommit, "ack-before-commit", "a submission is acknowledged before it is durable";
+    UnknownIsDone, "unknown-is-done", "a commit whose outcome is unknown is taken for done";
+    NoNodeLease, "no-node-lease", "a node that hears nothing goes on executing";
+    LateOrders, "late-orders", "a node executes orders however long they travelled, of any connection";
+    NoOrderMemory, "no-order-memory", "a node executes an order that comes twice twice";
+    SendEndingOnce, "send-ending-once", "a node reports an ending once and forgets it";
+    LostTooSoon, "lost-too-soon", "the owner gives a node up before the node gives up itself";
+    NeverLost, "never-lost", "a silent node is never given up";
+    NoConcurrencyLimit, "no-concurrency-limit", "check, then act: the limit is looked at without counting what runs";
+    NoRateLimit, "no-rate-limit", "rate limits are not applied";
+    Overbooking, "overbooking", "a node is believed to have twice what it has";
+    EndlessRetries, "endless-retries", "retries are not counted";
+    FastClock, "fast-clock", "the scheduler's clock runs an hour ahead";
+    DropReads, "drop-reads", "an answer of the store that is lost is not asked for again";
+}
+
+impl Plant {
+    /// The bug with this name.
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|plant| plant.name() == name)
+    }
+}

@@ -1,0 +1,144 @@
+//! What must hold when the faults are over and time has passed: every promise kept, nothing left behind,
+//! and the run of the simulation was not about nothing.
+
+use mainspring_model::{Reason, RunState};
+
+use crate::checker::Violation;
+use crate::plan::BUSY_UNTIL;
+use crate::world::World;
+
+impl World {
+    /// Checks the world at rest.
+    pub(crate) fn check_rest(&self) -> Result<(), Violation> {
+        let violation = |invariant, what: String, about| Err(Violation { invariant, what, about });
+        if let Some(run) = self.client.unfinished(&self.store.core).first() {
+            let state =
+                self.store.core.run(*run).map(|row| (row.status.state, row.status.node, row.status.attempt));
+            let why = self.schedulers.iter().find_map(|scheduler| {
+                scheduler
+                    .owned(self.now)
+                    .into_iter()
+                    .find_map(|cell| scheduler.cell(cell).and_then(|cell| cell.why(*run)))
+            });
+            let invariant = if state.is_none() { "I5" } else { "I20" };
+            return violation(
+                invariant,
+                format!("{run} was acknowledged and is {state:?}, why {why:?}"),
+                vec![run.to_string()],
+            );
+        }
+        for row in self.store.core.all_runs() {
+            if row.status.state == RunState::Running {
+                return violation(
+                    "I22",
+                    format!("{} still holds a node", row.head.id),
+                    vec![row.head.id.to_string()],
+                );
+            }
+            if row.status.state == RunState::Waiting {
+                self.check_why(row.head.id)?;
+            }
+        }
+        for scheduler in &self.schedulers {
+            for cell in scheduler.owned(self.now) {
+                let running = scheduler.cell(cell).map_or(0, mainspring_engine::Cell::running);
+                if running > 0 {
+                    return violation(
+                        "I19",
+                        format!("{cell} reserves for {running} runs, none runs"),
+                        Vec::new(),
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whatever waits has a reason that names what is lacking.
+    fn check_why(&self, run: mainspring_model::RunId) -> Result<(), Violation> {
+        let mut reasons = self.schedulers.iter().flat_map(|scheduler| {
+            let owned = scheduler.owned(self.now).into_iter();
+            owned.filter_map(move |cell| scheduler.cell(cell).and_then(|cell| cell.why(run)))
+        });
+        match reasons.next() {
+            // In the store because memory is full, or between two owners.
+            None => Ok(()),
+            Some(Reason::NoNode { .. } | Reason::Quarantined { .. } | Reason::Overflow) => Ok(()),
+            Some(reason) => Err(Violation {
+                invariant: "I20",
+                what: format!("{run} waits at rest because of {reason:?}"),
+                about: vec![run.to_string()],
+            }),
+        }
+    }
+
+    /// What this run of the simulation was about.
+    pub(crate) fn tally(&self) -> Tally {
+        Tally {
+            seeds: 1,
+            steps: self.steps,
+            faults: self.plan.faults.len() as u64,
+            dropped: self.net.dropped,
+            fenced: self.store.fenced,
+            unknown: self.store.unknown,
+            takeovers: self
+                .schedulers
+                .iter()
+                .map(|scheduler| scheduler.takeovers)
+                .sum::<u64>()
+                .saturating_sub(1),
+            tasks: self.checker.tasks_begun,
+            acknowledged_percent: self.client.acknowledged_percent(),
+            virtual_seconds: (self.now.max(BUSY_UNTIL) / 1_000_000) as u64,
+        }
+    }
+}
+
+/// Sums over seeds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Tally {
+    pub seeds: u64,
+    pub steps: u64,
+    pub faults: u64,
+    pub dropped: u64,
+    pub fenced: u64,
+    pub unknown: u64,
+    pub takeovers: u64,
+    pub tasks: u64,
+    /// The smallest.
+    pub acknowledged_percent: u64,
+    pub virtual_seconds: u64,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.acknowledged_percent = if self.seeds == 0 {
+            other.acknowledged_percent
+        } else {
+            self.acknowledged_percent.min(other.acknowledged_percent)
+        };
+        self.seeds += other.seeds;
+        self.steps += other.steps;
+        self.faults += other.faults;
+        self.dropped += other.dropped;
+        self.fenced += other.fenced;
+        self.unknown += other.unknown;
+        self.takeovers += other.takeovers;
+        self.tasks += other.tasks;
+        self.virtual_seconds += other.virtual_seconds;
+    }
+
+    /// What a seed lacks to count as proof.
+    pub(crate) fn vacuous(&self) -> Option<&'static str> {
+        if self.takeovers == 0 {
+            return Some("no takeover");
+        }
+        if self.fenced == 0 {
+            return Some("no fenced write");
+        }
+        if self.unknown == 0 {
+            return Some("no unknown commit");
+        }
+        (self.acknowledged_percent < 90).then_some("fewer than 90 % acknowledged")
+    }
+}

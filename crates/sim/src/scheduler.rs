@@ -1,0 +1,443 @@
+//! A scheduler process: the thin shell around the pure engine that every real one has. It asks the store,
+//! hands answers to the engine, and sends what the engine releases. All rules are in the engine.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainspring_engine::{
+    Answer, Cell, Config, Event, LeaseAnswer, LeaseStep, LoadedRun, Message, Owner, OwnerConfig, RequestId,
+    ShelfRead, Submission, Tenure,
+};
+use mainspring_model::{CellId, JobSpec, MemberId, RunHead, RunId, Shelf, Timestamp, limits};
+use mainspring_store::{Outcome, Transaction, Write};
+
+use crate::jobs::SimJob;
+use crate::plan::SECOND;
+use crate::plant::Plant;
+use crate::store::{Ask, Told};
+
+/// A question that got no answer is asked again after this.
+const PATIENCE: i64 = 2 * SECOND;
+
+/// What a scheduler wants done.
+#[derive(Debug)]
+pub(crate) enum Doing {
+    /// Ask the store; the answer comes back under this number.
+    Ask { number: u64, ask: Ask },
+    /// Tell a node.
+    Tell { message: Message },
+    /// Answer a client's request.
+    Answer { request: u64, answer: Answer },
+    /// Tell the other schedulers.
+    Hint { cell: CellId },
+}
+
+/// What a question was about.
+#[derive(Debug, Clone)]
+enum Purpose {
+    Lease(CellId),
+    Tenure { cell: CellId },
+    Commit(CellId),
+    Read(CellId),
+    Insert { request: u64, run: RunId, cell: CellId },
+}
+
+#[derive(Debug)]
+struct Question {
+    purpose: Purpose,
+    ask: Ask,
+    asked_at: i64,
+}
+
+#[derive(Debug)]
+struct Seat {
+    owner: Owner,
+    cell: Option<Cell>,
+}
+
+/// One scheduler process, in one of its lives.
+#[derive(Debug)]
+pub(crate) struct Scheduler {
+    pub alive: bool,
+    pub paused_until: i64,
+    pub life: u64,
+    /// The rate of its clock, in millionths, and its offset to the store's.
+    pub rate: i64,
+    pub offset: i64,
+    pub takeovers: u64,
+    pub member: MemberId,
+    seats: BTreeMap<CellId, Seat>,
+    questions: BTreeMap<u64, Question>,
+    next_number: u64,
+    jobs: Arc<Vec<SimJob>>,
+    config: Config,
+    plant: Option<Plant>,
+}
+
+impl Scheduler {
+    pub(crate) fn new(
+        config: Config,
+        jobs: Arc<Vec<SimJob>>,
+        clock: (i64, i64),
+        plant: Option<Plant>,
+    ) -> Self {
+        Self {
+            alive: false,
+            paused_until: 0,
+            life: 0,
+            rate: clock.0,
+            offset: clock.1,
+            takeovers: 0,
+            member: MemberId::MIN,
+            seats: BTreeMap::new(),
+            questions: BTreeMap::new(),
+            next_number: 0,
+            jobs,
+            config,
+            plant,
+        }
+    }
+
+    /// The process starts with nothing but its configuration.
+    pub(crate) fn start(&mut self, now: i64, member: MemberId) {
+        self.alive = true;
+        self.life += 1;
+        self.member = member;
+        self.questions.clear();
+        let clock = self.clock(now);
+        let seat =
+            |cell| (cell, Seat { owner: Owner::new(OwnerConfig::new(cell, member), clock), cell: None });
+        self.seats = (0..self.config.cells).map(CellId).map(seat).collect();
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.alive = false;
+        self.life += 1;
+        self.seats.clear();
+        self.questions.clear();
+    }
+
+    /// Its view of the store's clock: monotonic, with its own rate.
+    pub(crate) fn clock(&self, now: i64) -> Timestamp {
+        let ahead = if self.plant == Some(Plant::FastClock) { 3_600 * SECOND } else { 0 };
+        Timestamp::from_micros(now + now / 1_000_000 * self.rate + self.offset + ahead)
+    }
+
+    /// Cells that it owns and acts for.
+    pub(crate) fn owned(&self, now: i64) -> Vec<CellId> {
+        let clock = self.clock(now);
+        let owns = |(cell, seat): (&CellId, &Seat)| {
+            (seat.owner.epoch(clock).is_some() && seat.cell.as_ref().is_some_and(Cell::is_loaded))
+                .then_some(*cell)
+        };
+        self.seats.iter().filter_map(owns).collect()
+    }
+
+    pub(crate) fn cell(&self, cell: CellId) -> Option<&Cell> {
+        self.seats.get(&cell).and_then(|seat| seat.cell.as_ref())
+    }
+
+    /// Time passed: leases, timers, unanswered questions.
+    pub(crate) fn tick(&mut self, now: i64) -> Vec<Doing> {
+        let clock = self.clock(now);
+        let mut doings = Vec::new();
+        for cell_id in self.seats.keys().copied().collect::<Vec<_>>() {
+            let Some(seat) = self.seats.get_mut(&cell_id) else { continue };
+            let step = seat.owner.step(clock);
+            let lost = seat.owner.epoch(clock).is_none()
+                || seat.cell.as_ref().is_some_and(|cell| cell.diverged().is_some());
+            if lost && seat.cell.is_some() && self.plant != Some(Plant::TakeoverAtOnce) {
+                self.drop_cell(clock, cell_id);
+            }
+            if let Some(step) = step {
+                let ask = match step {
+                    LeaseStep::Look => Ask::Look(cell_id),
+                    LeaseStep::Acquire(request) => Ask::Acquire(request),
+                    LeaseStep::Renew { cell, member, epoch, expires_at } => {
+                        Ask::Renew { cell, member, epoch, expires_at }
+                    }
+                };
+                self.ask(now, Purpose::Lease(cell_id), ask, &mut doings);
+            }
+            self.handle(now, cell_id, Event::Tick, &mut doings);
+        }
+        self.ask_again(now, &mut doings);
+        doings
+    }
+
+    fn ask_again(&mut self, now: i64, doings: &mut Vec<Doing>) {
+        let late: Vec<u64> = self
+            .questions
+            .iter()
+            .filter(|(_, question)| question.asked_at + PATIENCE <= now)
+            .map(|(n, _)| *n)
+            .collect();
+        for number in late {
+            let Some(question) = self.questions.remove(&number) else { continue };
+            match question.purpose {
+                // No answer is an answer: the owner decides what to ask next.
+                Purpose::Lease(cell) => self.lease_answered(now, cell, LeaseAnswer::Failed, doings),
+                Purpose::Commit(cell) if self.plant == Some(Plant::UnknownIsDone) => {
+                    self.assume_done(now, cell, &question.ask, doings);
+                }
+                Purpose::Read(_) if self.plant == Some(Plant::DropReads) => {}
+                purpose => self.ask(now, purpose, question.ask, doings),
+            }
+        }
+    }
+
+    /// Something for a cell: from a node, from a client, from the engine's own clock.
+    pub(crate) fn handle(&mut self, now: i64, cell_id: CellId, event: Event, doings: &mut Vec<Doing>) {
+        let clock = self.clock(now);
+        let Some(cell) = self.seats.get_mut(&cell_id).and_then(|seat| seat.cell.as_mut()) else { return };
+        cell.handle(clock, event);
+        self.pump(now, cell_id, doings);
+    }
+
+    /// A submission: to the engine where this process owns the cell, else straight into the store.
+    pub(crate) fn submit(
+        &mut self,
+        now: i64,
+        request: u64,
+        head: RunHead,
+        job: usize,
+        doings: &mut Vec<Doing>,
+    ) {
+        let cell_id = CellId::of(&head.namespace, self.config.cells);
+        let clock = self.clock(now);
+        let run = head.id;
+        if self.owned(now).contains(&cell_id) {
+            let spec = self.engine_spec(&self.jobs[job].spec);
+            let submission = Submission { request: RequestId(request), head, spec, pause: None };
+            self.handle(now, cell_id, Event::Submit(Box::new(submission)), doings);
+            if self.plant == Some(Plant::AckBeforeCommit) {
+                doings.push(Doing::Answer { request, answer: Answer::Submitted { run, duplicate: false } });
+            }
+            return;
+        }
+        let mut head = head;
+        head.created_at = clock;
+        head.keys = mainspring_engine::render_keys(&self.jobs[job].spec, &head.params).ok().flatten();
+        let transaction = Transaction::unfenced(vec![Write::insert_arrived(head, cell_id)]);
+        self.ask(now, Purpose::Insert { request, run, cell: cell_id }, Ask::Commit(transaction), doings);
+    }
+
+    fn pump(&mut self, now: i64, cell_id: CellId, doings: &mut Vec<Doing>) {
+        loop {
+            let Some(cell) = self.seats.get_mut(&cell_id).and_then(|seat| seat.cell.as_mut()) else { return };
+            let batch = cell.cut();
+            let messages = cell.take_messages();
+            let quiet = batch.is_none() && messages.is_empty();
+            if let Some(batch) = batch {
+                if self.plant == Some(Plant::ActBeforeCommit) {
+                    let applied = vec![Outcome::Applied; batch.transaction.writes.len()];
+                    let clock = self.clock(now);
+                    if let Some(cell) = self.seats.get_mut(&cell_id).and_then(|seat| seat.cell.as_mut()) {
+                        cell.committed(clock, &applied);
+                    }
+                }
+                self.ask(now, Purpose::Commit(cell_id), Ask::Commit(batch.transaction), doings);
+            }
+            for message in messages {
+                match message {
+                    Message::Read(query) => self.ask(now, Purpose::Read(cell_id), Ask::Shelf(query), doings),
+                    Message::Reply { request, answer } => {
+                        let early = self.plant == Some(Plant::AckBeforeCommit)
+                            && matches!(answer, Answer::Submitted { .. });
+                        if !early {
+                            doings.push(Doing::Answer { request: request.0, answer });
+                        }
+                    }
+                    Message::Hint { cell } => doings.push(Doing::Hint { cell }),
+                    message => doings.push(Doing::Tell { message }),
+                }
+            }
+            if quiet {
+                return;
+            }
+        }
+    }
+
+    fn ask(&mut self, now: i64, purpose: Purpose, ask: Ask, doings: &mut Vec<Doing>) {
+        self.next_number += 1;
+        let number = self.next_number;
+        self.questions.insert(number, Question { purpose, ask: ask.clone(), asked_at: now });
+        doings.push(Doing::Ask { number, ask });
+    }
+
+    /// The store answered.
+    pub(crate) fn told(&mut self, now: i64, number: u64, told: Told) -> Vec<Doing> {
+        let mut doings = Vec::new();
+        if matches!(told, Told::Away) {
+            return doings; // Asked again when patience ends.
+        }
+        let Some(question) = self.questions.remove(&number) else { return doings };
+        match (question.purpose, told) {
+            (Purpose::Lease(cell), Told::Seen(lease)) => {
+                if self.plant == Some(Plant::TakeoverAtOnce) {
+                    return self.grab(now, cell, lease);
+                }
+                self.lease_answered(now, cell, LeaseAnswer::Seen(lease), &mut doings);
+            }
+            (Purpose::Lease(cell), Told::Asked(grant)) => {
+                self.lease_answered(now, cell, LeaseAnswer::Asked(grant), &mut doings)
+            }
+            (Purpose::Lease(cell), Told::Renewed(held)) => {
+                self.lease_answered(now, cell, LeaseAnswer::Renewed(held), &mut doings)
+            }
+            (Purpose::Tenure { cell }, Told::Tenure(nodes, pause)) => {
+                self.take_over(now, cell, nodes, pause, &mut doings)
+            }
+            (Purpose::Commit(cell), Told::Committed(outcomes)) => {
+                self.committed(now, cell, &outcomes, &mut doings)
+            }
+            (Purpose::Commit(cell), Told::FenceLost) => {
+                let clock = self.clock(now);
+                self.drop_cell(clock, cell);
+            }
+            (Purpose::Read(cell), Told::Shelf(query, page)) => {
+                let rows = page.rows.into_iter().map(|run| self.loaded(run)).collect();
+                let rows = self.spoil(query.shelf, rows);
+                let read = ShelfRead { query, rows, more: page.more };
+                self.handle(now, cell, Event::ShelfRead(Box::new(read)), &mut doings);
+            }
+            (Purpose::Insert { request, run, cell }, Told::Committed(outcomes)) => {
+                let answer = match outcomes.first() {
+                    Some(Outcome::Conflict(mainspring_store::Conflict::KeyTaken(Some(first)))) => {
+                        Answer::Submitted { run: *first, duplicate: true }
+                    }
+                    Some(_) => Answer::Submitted { run, duplicate: false },
+                    None => return doings,
+                };
+                doings.push(Doing::Answer { request, answer });
+                doings.push(Doing::Hint { cell });
+            }
+            (purpose, Told::Broken(what)) => panic!("the store refused {purpose:?}: {what}"),
+            (purpose, told) => panic!("{told:?} does not answer {purpose:?}"),
+        }
+        doings
+    }
+
+    fn lease_answered(&mut self, now: i64, cell_id: CellId, answer: LeaseAnswer, doings: &mut Vec<Doing>) {
+        let clock = self.clock(now);
+        let Some(seat) = self.seats.get_mut(&cell_id) else { return };
+        let granted = seat.owner.answered(clock, answer);
+        if granted {
+            self.takeovers += 1;
+            self.drop_memory(cell_id);
+            self.ask(now, Purpose::Tenure { cell: cell_id }, Ask::Tenure(cell_id), doings);
+        } else if let (Some(until), Some(cell)) = (seat.owner.lease_until(), seat.cell.as_mut()) {
+            cell.renewed(until);
+        }
+    }
+
+    fn take_over(
+        &mut self,
+        now: i64,
+        cell_id: CellId,
+        nodes: Vec<mainspring_model::Node>,
+        pause: Option<mainspring_model::Pause>,
+        doings: &mut Vec<Doing>,
+    ) {
+        let clock = self.clock(now);
+        let Some(seat) = self.seats.get_mut(&cell_id) else { return };
+        let (Some(epoch), Some(lease_until)) = (seat.owner.epoch(clock), seat.owner.lease_until()) else {
+            return;
+        };
+        let mut config = Config { cell: cell_id, ..self.config.clone() };
+        match self.plant {
+            Some(Plant::LostTooSoon) => config.lost_after = Duration::from_secs(4),
+            Some(Plant::NeverLost) => config.lost_after = Duration::from_secs(86_400),
+            _ => {}
+        }
+        seat.cell = Some(Cell::new(config, Tenure { epoch, lease_until, nodes, pause }, clock));
+        self.pump(now, cell_id, doings);
+    }
+
+    fn committed(&mut self, now: i64, cell_id: CellId, outcomes: &[Outcome], doings: &mut Vec<Doing>) {
+        let clock = self.clock(now);
+        if self.plant != Some(Plant::ActBeforeCommit)
+            && let Some(cell) = self.seats.get_mut(&cell_id).and_then(|seat| seat.cell.as_mut())
+        {
+            cell.committed(clock, outcomes);
+        }
+        self.pump(now, cell_id, doings);
+    }
+
+    /// The cell is somebody else's, or must be loaded anew.
+    fn drop_cell(&mut self, clock: Timestamp, cell_id: CellId) {
+        if let Some(seat) = self.seats.get_mut(&cell_id) {
+            seat.owner.depose(clock);
+        }
+        self.drop_memory(cell_id);
+    }
+
+    fn drop_memory(&mut self, cell_id: CellId) {
+        if let Some(seat) = self.seats.get_mut(&cell_id) {
+            seat.cell = None;
+        }
+        self.questions.retain(|_, question| match question.purpose {
+            Purpose::Commit(cell) | Purpose::Read(cell) | Purpose::Tenure { cell } => cell != cell_id,
+            Purpose::Lease(_) | Purpose::Insert { .. } => true,
+        });
+    }
+
+    /// A run with the specification that it pins, as the store has it.
+    fn loaded(&self, run: mainspring_model::Run) -> LoadedRun {
+        let job = self.jobs.iter().find(|job| job.job.id == run.head.job && job.readable);
+        LoadedRun { spec: job.map(|job| self.engine_spec(&job.spec)), run, pause: None }
+    }
+
+    // --- plants ---
+
+    /// Plants that take a rule away from the engine.
+    fn engine_spec(&self, spec: &Arc<JobSpec>) -> Arc<JobSpec> {
+        let mut changed = (**spec).clone();
+        match self.plant {
+            Some(Plant::NoConcurrencyLimit) => changed.concurrency = None,
+            Some(Plant::NoRateLimit) => changed.rate_limit = None,
+            Some(Plant::EndlessRetries) => changed.retry.max = u32::MAX - 1,
+            Some(Plant::Overbooking) => {
+                changed.resources.cpu_milli /= 4;
+                changed.resources.memory_bytes /= 8;
+            }
+            _ => return spec.clone(),
+        }
+        Arc::new(changed)
+    }
+
+    /// Plants that spoil what a new owner reads.
+    fn spoil(&self, shelf: Shelf, mut rows: Vec<LoadedRun>) -> Vec<LoadedRun> {
+        match (self.plant, shelf) {
+            (Some(Plant::ForgetFlight), Shelf::Flight) => rows.clear(),
+            (Some(Plant::UnguardedRescue), Shelf::Flight) => {
+                for row in &mut rows {
+                    row.run.status.state = mainspring_model::RunState::Waiting;
+                    row.run.status.place = Some(mainspring_model::Place { shelf: Shelf::Arrived, rank: 0 });
+                    row.run.status.losses += 1;
+                }
+            }
+            _ => {}
+        }
+        rows
+    }
+
+    /// Plant: takes the lease without watching it die.
+    fn grab(&mut self, now: i64, cell: CellId, lease: Option<mainspring_model::Lease>) -> Vec<Doing> {
+        let mut doings = Vec::new();
+        let observed = lease.map(|lease| (lease.epoch, lease.expires_at));
+        let expires_at = self.clock(now) + limits::LEASE_TTL;
+        let request = mainspring_store::LeaseRequest { cell, member: self.member, observed, expires_at };
+        self.ask(now, Purpose::Lease(cell), Ask::Acquire(request), &mut doings);
+        doings
+    }
+
+    /// Plant: an outcome that nobody knows is taken for done.
+    fn assume_done(&mut self, now: i64, cell: CellId, ask: &Ask, doings: &mut Vec<Doing>) {
+        if let Ask::Commit(transaction) = ask {
+            let applied = vec![Outcome::Applied; transaction.writes.len()];
+            self.committed(now, cell, &applied, doings);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The database: the in-memory store behind a door where faults stand. Requests arrive, are done, and
+//! answers leave; both ways can fail, so that a commit's outcome may be unknown.
+
+use mainspring_model::{CellId, Epoch, Lease, MemberId, Node, Pause, Timestamp};
+use mainspring_store::{Error, LeaseGrant, LeaseRequest, Outcome, Page, ShelfQuery, Transaction, Write};
+use mainspring_store_mem::MemCore;
+
+use crate::plant::Plant;
+
+/// A question to the store.
+#[derive(Debug, Clone)]
+pub(crate) enum Ask {
+    Commit(Transaction),
+    Look(CellId),
+    Acquire(LeaseRequest),
+    Renew { cell: CellId, member: MemberId, epoch: Epoch, expires_at: Timestamp },
+    Tenure(CellId),
+    Shelf(ShelfQuery),
+}
+
+/// An answer of the store.
+#[derive(Debug, Clone)]
+pub(crate) enum Told {
+    Committed(Vec<Outcome>),
+    FenceLost,
+    Broken(String),
+    Seen(Option<Lease>),
+    Asked(LeaseGrant),
+    Renewed(bool),
+    Tenure(Vec<Node>, Option<Pause>),
+    Shelf(ShelfQuery, Page<mainspring_model::Run>),
+    Away,
+}
+
+/// The store and its faults.
+#[derive(Debug)]
+pub(crate) struct SimStore {
+    pub core: MemCore,
+    pub down_until: i64,
+    pub lose_answers_until: i64,
+    pub clock_offset: i64,
+    pub fenced: u64,
+    pub unknown: u64,
+    pub commits: u64,
+    plant: Option<Plant>,
+}
+
+impl SimStore {
+    pub(crate) fn new(plant: Option<Plant>) -> Self {
+        let mut core = MemCore::new();
+        core.record_changes();
+        Self {
+            core,
+            down_until: 0,
+            lose_answers_until: 0,
+            clock_offset: 0,
+            fenced: 0,
+            unknown: 0,
+            commits: 0,
+            plant,
+        }
+    }
+
+    /// Does what is asked. None when the answer is lost on its way: done, but nobody knows.
+    pub(crate) fn ask(&mut self, now: i64, ask: Ask) -> Option<Told> {
+        if now < self.down_until {
+            return Some(Told::Away);
+        }
+        let told = match ask {
+            Ask::Commit(transaction) => {
+                self.commits += 1;
+                let told = self.commit(transaction);
+                if now < self.lose_answers_until && matches!(told, Told::Committed(_)) {
+                    self.unknown += 1;
+                    return None;
+                }
+                told
+            }
+            Ask::Look(cell) => Told::Seen(self.core.leases().into_iter().find(|lease| lease.cell == cell)),
+            Ask::Acquire(request) => Told::Asked(self.core.acquire_lease(request)),
+            Ask::Renew { cell, member, epoch, expires_at } => {
+                Told::Renewed(self.core.renew_lease(cell, member, epoch, expires_at))
+            }
+            Ask::Tenure(cell) => Told::Tenure(self.core.nodes(cell), self.core.cell_pause(cell)),
+            Ask::Shelf(query) => match self.core.shelf(&query) {
+                Ok(page) => Told::Shelf(query, page),
+                Err(error) => Told::Broken(error.to_string()),
+            },
+        };
+        Some(told)
+    }
+
+    fn commit(&mut self, mut transaction: Transaction) -> Told {
+        match self.plant {
+            Some(Plant::NoUniqueKey) => strip_keys(&mut transaction),
+            Some(Plant::NoEpochCheck | Plant::TakeoverAtOnce) => self.forge_fence(&mut transaction),
+            Some(Plant::NoVersionCheck) => {
+                self.forge_fence(&mut transaction);
+                self.forge_versions(&mut transaction);
+            }
+            _ => {}
+        }
+        match self.core.commit(&transaction) {
+            Ok(outcomes) => Told::Committed(outcomes),
+            Err(Error::FenceLost { .. }) => {
+                self.fenced += 1;
+                Told::FenceLost
+            }
+            Err(error) => Told::Broken(error.to_string()),
+        }
+    }
+
+    /// Plant: whoever writes is taken for the owner.
+    fn forge_fence(&mut self, transaction: &mut Transaction) {
+        if let Some(fence) = &mut transaction.fence
+            && let Some(lease) = self.core.leases().into_iter().find(|lease| lease.cell == fence.cell)
+            && lease.epoch != fence.epoch
+        {
+            fence.epoch = lease.epoch;
+            fence.seq = lease.seq + 1;
+        }
+    }
+
+    /// Plant: an update is written whatever the row says.
+    fn forge_versions(&mut self, transaction: &mut Transaction) {
+        for write in &mut transaction.writes {
+            if let Write::UpdateRun(update) = write
+                && let Some(run) = self.core.run(update.id)
+            {
+                update.expected = run.status.version;
+                update.status.version = run.status.version + 1;
+            }
+        }
+    }
+}
+
+fn strip_keys(transaction: &mut Transaction) {
+    for write in &mut transaction.writes {
+        if let Write::InsertRun(run) = write {
+            let mut head = (*run.head).clone();
+            head.idempotency_key = None;
+            run.head = head.into();
+        }
+    }
+}
