@@ -20,6 +20,16 @@ pub(crate) type QueueKey = (i64, RunId);
 /// After every place.
 pub(crate) const QUEUE_END: QueueKey = (i64::MAX, RunId::MAX);
 
+/// Every node was asked and none had room.
+#[derive(Debug)]
+pub(crate) struct Full {
+    /// The cell's room count then. While it is the same, asking again is of no use: whatever was freed
+    /// since was offered to whoever is listed.
+    pub(crate) at: u64,
+    /// What was lacking.
+    pub(crate) why: Reason,
+}
+
 /// What makes two runs equal to placement.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ClassKey {
@@ -78,11 +88,9 @@ pub(crate) struct Class {
     pub(crate) order: BTreeMap<QueueKey, usize>,
     /// The first of them, or the end.
     pub(crate) head: QueueKey,
-    /// No node had room when the cell's room count was this: not worth asking again until it grows.
-    pub(crate) full_at: u64,
+    /// No node has room; true at most while a group is listed.
+    pub(crate) full: Option<Full>,
     pub(crate) armed: Option<Timestamp>,
-    /// What a node lacked when last none had room.
-    pub(crate) why: Option<Reason>,
 }
 
 impl Class {
@@ -95,14 +103,13 @@ impl Class {
             shapes: 0,
             order: BTreeMap::new(),
             head: QUEUE_END,
-            full_at: 0,
+            full: None,
             armed: None,
-            why: None,
         }
     }
 
-    /// Whether nothing but filter, room and balancer matters.
+    /// Whether the balancer alone chooses: no preference is to be weighed.
     pub(crate) fn is_plain(&self) -> bool {
-        self.preferred.is_empty() && self.key.spread.is_none() && self.key.sticky.is_none()
+        self.key.affinity.is_empty() && self.key.spread.is_none()
     }
 }

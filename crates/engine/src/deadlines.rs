@@ -1,10 +1,8 @@
 //! What happens when a time comes: begin times, back-offs, the five timeouts, unanswered orders, silence,
 //! rate limits that open, classes that nobody here can take.
 
-use mainspring_model::spec::OnDisconnect;
 use mainspring_model::{
-    Cause, CellId, Command, NodeFilter, NodeState, Place, Reason, RunEventKind, RunState, Shelf, TimeoutKind,
-    Timestamp, Usage,
+    Cause, CellId, Command, NodeState, Place, RunEventKind, RunState, Shelf, TimeoutKind, Timestamp, Usage,
 };
 
 use crate::cell::Cell;
@@ -206,7 +204,7 @@ impl Cell {
     }
 
     /// A node was silent for too long. By now it has ended what it executed (see `NodeLease`), unless the
-    /// job said keep: those stay with the node until it returns or their own time ends.
+    /// job said keep: such a task may still execute, and when its node returns the run says so.
     fn lose_node(&mut self, now: Timestamp, ix: usize) {
         let node = self.nodes.change(ix, |entry| {
             entry.session = 0;
@@ -217,17 +215,14 @@ impl Cell {
         self.stats.nodes_lost += 1;
         self.mark_node(ix);
         for run in self.nodes.get(ix).runs.clone() {
-            let entry = &self.runs.entries[run];
-            if self.shapes.shapes[entry.shape].spec.on_disconnect == OnDisconnect::Keep {
-                continue;
-            }
-            let attempt = entry.status.attempt;
+            let attempt = self.runs.entries[run].status.attempt;
             self.tell(now, run, RunEventKind::NodeLost { node, attempt });
             let cause = Cause::Lost { node };
             let ending =
                 Ending { cause, stopped: false, elapsed: None, result: None, usage: Usage::default() };
             self.attempt_over(now, run, ending);
         }
+        self.retry_restricted(now);
     }
 
     pub(crate) fn arm_group(&mut self, ix: usize, at: Timestamp) {
@@ -244,23 +239,27 @@ impl Cell {
     }
 
     /// A class that no node here can ever take is given to another cell after a while.
-    pub(crate) fn arm_hand_over(&mut self, class_ix: usize, why: &Reason) {
-        let hopeless = matches!(why, Reason::NoNode { filter, .. } if *filter != NodeFilter::Available);
-        if hopeless && self.config.cells > 1 {
+    pub(crate) fn arm_hand_over(&mut self, class_ix: usize) {
+        if self.config.cells > 1 {
             let at = self.last_now + self.config.hand_over_after;
             self.timers.arm(&mut self.queue.classes[class_ix].armed, Some(at), Subject::Class(class_ix));
         }
     }
 
     pub(crate) fn class_due(&mut self, now: Timestamp, class_ix: usize) {
-        let class = &mut self.queue.classes[class_ix];
-        class.armed = None;
-        let hopeless =
-            matches!(&class.why, Some(Reason::NoNode { filter, .. }) if *filter != NodeFilter::Available);
-        if !hopeless || class.full_at != self.room {
-            return;
+        self.queue.classes[class_ix].armed = None;
+        if self.hopeless(class_ix).is_some() {
+            self.give_away(now, class_ix);
         }
-        let groups: Vec<usize> = class.order.values().copied().collect();
+        if self.queue.classes.get(class_ix).is_some_and(|class| !class.order.is_empty()) {
+            let at = Some(now + self.config.hand_over_after);
+            self.timers.arm(&mut self.queue.classes[class_ix].armed, at, Subject::Class(class_ix));
+        }
+    }
+
+    /// Gives those that waited long enough to the next cell, some at a time.
+    fn give_away(&mut self, now: Timestamp, class_ix: usize) {
+        let groups: Vec<usize> = self.queue.classes[class_ix].order.values().copied().collect();
         let to = CellId((self.config.cell.0 + 1) % self.config.cells);
         let mut given = 0;
         for group in groups {
@@ -279,17 +278,14 @@ impl Cell {
         if given > 0 {
             self.outbox.after_commit(None, Message::Hint { cell: to });
         }
-        if self.queue.classes.get(class_ix).is_some_and(|class| !class.order.is_empty()) {
-            let at = Some(now + self.config.hand_over_after);
-            self.timers.arm(&mut self.queue.classes[class_ix].armed, at, Subject::Class(class_ix));
-        }
     }
 
     /// Gives a waiting run to the owner of another cell. It leaves memory when that is durable.
     pub(crate) fn hand_over(&mut self, now: Timestamp, ix: usize, to: CellId) {
-        self.leave_queue(ix);
+        let waited_for = self.leave_queue(ix);
         self.stats.handed_over += 1;
         let entry = &mut self.runs.entries[ix];
+        entry.status.reason = waited_for.map(Box::new);
         self.timers.disarm(&mut entry.armed, Subject::Run(ix));
         entry.status.cell = to;
         entry.status.extra_mut().hops += 1;

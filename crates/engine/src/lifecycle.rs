@@ -162,15 +162,16 @@ impl Cell {
         }
     }
 
-    /// Takes a run out of the queue, if it is in it, and tells what its class lacked.
+    /// Takes a run out of the queue, if it is in it, and tells what it waited for last.
     pub(crate) fn leave_queue(&mut self, ix: usize) -> Option<Reason> {
         let entry = &mut self.runs.entries[ix];
-        let group = entry.group.take()?;
+        let group_ix = entry.group.take()?;
         let key = entry.queue_key();
-        self.queue.remove(group, key);
-        let class = self.queue.groups[group].class;
-        let why = self.queue.classes[class].why.clone();
-        self.group_shrank(group);
+        let group = &self.queue.groups[group_ix];
+        let full = group.full.as_ref().or(self.queue.classes[group.class].full.as_ref());
+        let why = full.map(|full| &full.why).or(group.held_by.as_ref()).cloned();
+        self.queue.remove(group_ix, key);
+        self.group_shrank(group_ix);
         why
     }
 
@@ -206,8 +207,8 @@ impl Cell {
             self.queue.unblock(*group);
         }
         self.fill_node(now, node_ix);
-        for group in woken {
-            self.try_group(now, group);
+        if !woken.is_empty() {
+            self.place_waiting(now);
         }
     }
 
@@ -268,9 +269,12 @@ impl Cell {
 
     /// Ends a run for good. Its cause is set; a run that held a node gives it back.
     pub(crate) fn end(&mut self, now: Timestamp, ix: usize, command: Command) {
-        self.leave_queue(ix);
+        let waited_for = self.leave_queue(ix);
         self.step(ix, command);
         let entry = &mut self.runs.entries[ix];
+        if let Some(reason) = waited_for {
+            entry.status.reason = Some(Box::new(reason));
+        }
         entry.status.place = None;
         entry.status.finished_at = Some(now);
         self.timers.disarm(&mut entry.armed, crate::timers::Subject::Run(ix));

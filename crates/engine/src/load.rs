@@ -80,10 +80,7 @@ impl Cell {
         self.arm_horizon();
         self.arm_poll(now);
         self.read_in();
-        let groups: Vec<usize> = self.queue.groups.iter().map(|(ix, _)| ix).collect();
-        for group in groups {
-            self.try_group(now, group);
-        }
+        self.place_waiting(now);
     }
 
     /// More of the arrivals' or the timed shelf.

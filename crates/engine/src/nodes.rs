@@ -47,6 +47,11 @@ impl NodeEntry {
         self.node.state == NodeState::Up && self.session > 0
     }
 
+    /// Whether it is expected to take work again.
+    pub(crate) fn lives(&self) -> bool {
+        matches!(self.node.state, NodeState::Up | NodeState::Draining { .. })
+    }
+
     pub(crate) fn capacity(&self) -> Room {
         Room::new(self.node.slots, &self.node.capacity)
     }
@@ -164,8 +169,8 @@ impl Nodes {
             }
         }
         match (was_in_service, entry.in_service()) {
-            (false, true) => entry.sets.iter().for_each(|set| self.sets[*set].join_ring(ix, entry)),
-            (true, false) => entry.sets.iter().for_each(|set| self.sets[*set].leave_ring(entry)),
+            (false, true) => entry.sets.iter().for_each(|set| self.sets[*set].enter_service(ix, entry)),
+            (true, false) => entry.sets.iter().for_each(|set| self.sets[*set].leave_service(entry)),
             (true, true) | (false, false) => {}
         }
         answer
@@ -181,7 +186,7 @@ impl Nodes {
                     set.open(ix, entry);
                 }
                 if entry.in_service() {
-                    set.join_ring(ix, entry);
+                    set.enter_service(ix, entry);
                 }
             }
         }
@@ -193,7 +198,9 @@ impl Nodes {
             let set = &mut self.sets[set_ix];
             set.members.remove(&(entry.node.name.clone(), ix));
             set.close(ix, entry);
-            set.leave_ring(entry);
+            if entry.in_service() {
+                set.leave_service(entry);
+            }
         }
     }
 
@@ -206,7 +213,9 @@ impl Nodes {
                 self.set_by_filter.insert(filter.clone(), set_ix);
                 for (ix, entry) in &mut self.entries {
                     if filter.passes(&entry.node) {
-                        self.sets[set_ix].members.insert((entry.node.name.clone(), ix));
+                        let set = &mut self.sets[set_ix];
+                        set.members.insert((entry.node.name.clone(), ix));
+                        set.serving += u32::from(entry.in_service());
                         entry.sets.push(set_ix);
                     }
                 }

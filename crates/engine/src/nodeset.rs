@@ -56,6 +56,8 @@ pub(crate) struct NodeSet {
     pub(crate) users: u32,
     /// Every node that passes the filter, by name.
     pub(crate) members: BTreeSet<(Box<str>, usize)>,
+    /// How many of them are in service.
+    pub(crate) serving: u32,
     /// Those of them that are open, in each order somebody asked for.
     orders: BTreeMap<Order, BTreeSet<(u64, usize)>>,
     /// Points of the open nodes on a ring, if somebody asked for it.
@@ -70,6 +72,7 @@ impl NodeSet {
             filter,
             users: 0,
             members: BTreeSet::new(),
+            serving: 0,
             orders: BTreeMap::new(),
             ring: None,
             cursor: (0, 0),
@@ -121,15 +124,18 @@ impl NodeSet {
         }
     }
 
-    /// The ring changes only when a node opens or closes for good, not with every attempt: a full node
-    /// stays on it and is passed over, so keys keep their nodes.
-    pub(crate) fn join_ring(&mut self, ix: usize, node: &NodeEntry) {
+    /// A member takes work from now on. The ring changes only with this, not with every attempt: a full
+    /// node stays on it and is passed over, so keys keep their nodes.
+    pub(crate) fn enter_service(&mut self, ix: usize, node: &NodeEntry) {
+        self.serving += 1;
         if let Some(ring) = &mut self.ring {
             ring.extend(points(node).map(|point| (point, ix)));
         }
     }
 
-    pub(crate) fn leave_ring(&mut self, node: &NodeEntry) {
+    /// A member takes no more work.
+    pub(crate) fn leave_service(&mut self, node: &NodeEntry) {
+        self.serving -= 1;
         if let Some(ring) = &mut self.ring {
             for point in points(node) {
                 ring.remove(&point);

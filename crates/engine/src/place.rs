@@ -2,16 +2,17 @@
 //!
 //! A run that becomes eligible looks for a node ([`Cell::try_group`]); a node that gains room looks for
 //! the first run in queue order that fits it ([`Cell::fill_node`]). Because both are always done to the
-//! end, whatever waits does not fit anywhere, and neither end ever has to look at runs × nodes.
+//! end, whatever is listed fits nowhere: a class that was found full stays so while it is listed, and
+//! neither end ever has to look at runs × nodes.
 
 use mainspring_model::spec::{RetryNode, Sticky};
-use mainspring_model::{Command, NodeFilter, Place, Reason, Shelf, Timestamp, hash};
+use mainspring_model::{Command, Place, Shelf, Timestamp, hash};
 
 use crate::balancer::{Ask, Candidates, NodeIx};
 use crate::cell::Cell;
-use crate::class::QUEUE_END;
+use crate::class::{Full, QUEUE_END};
 use crate::message::{Message, Order};
-use crate::queue::Block;
+use crate::queue::{Block, Group};
 use crate::runs::Phase;
 
 /// Virtual time of the weighted balancer for a node of weight 1.
@@ -34,6 +35,29 @@ impl Cell {
         }
     }
 
+    /// Places what can be placed, in queue order, when more than one group may go on.
+    pub(crate) fn place_waiting(&mut self, now: Timestamp) {
+        while self.pause.is_none() {
+            let Some(group_ix) = self.first_untried() else { return };
+            if self.hold_back(now, group_ix) {
+                continue;
+            }
+            let run = self.queue.groups[group_ix].first();
+            if let Some(node) = self.pick(group_ix, run) {
+                self.place(now, run, node);
+            }
+        }
+    }
+
+    /// The listed group that comes first of those that may find a node.
+    fn first_untried(&self) -> Option<usize> {
+        let open = |full: &Option<Full>| full.as_ref().is_none_or(|full| full.at != self.room);
+        let classes = self.queue.classes.iter().map(|(_, class)| class).filter(|class| open(&class.full));
+        let first = classes
+            .filter_map(|class| class.order.iter().find(|(_, group)| open(&self.queue.groups[**group].full)));
+        first.min().map(|(_, group)| *group)
+    }
+
     /// Gives a node's room to the runs that come first, until nothing fits.
     pub(crate) fn fill_node(&mut self, now: Timestamp, node_ix: usize) {
         if self.pause.is_some() {
@@ -45,11 +69,17 @@ impl Cell {
             if self.hold_back(now, group_ix) {
                 continue;
             }
-            let (_, run) =
-                self.queue.groups[group_ix].waiting.first_key_value().expect("a listed group has a run");
-            self.place(now, *run, node_ix);
+            let run = self.queue.groups[group_ix].first();
+            self.place(now, run, node_ix);
         }
-        self.room += 1;
+    }
+
+    /// Nodes went or left service: a group that avoids some of them may have to take one of those now.
+    pub(crate) fn retry_restricted(&mut self, now: Timestamp) {
+        for (_, group) in &mut self.queue.groups {
+            group.full = None;
+        }
+        self.place_waiting(now);
     }
 
     /// The group whose first run comes first of all that the node can take.
@@ -71,24 +101,30 @@ impl Cell {
     }
 
     /// Whether a group may use a node that its class may use.
-    fn allows(&self, group_ix: usize, node_ix: usize) -> bool {
+    pub(crate) fn allows(&self, group_ix: usize, node_ix: usize) -> bool {
         let group = &self.queue.groups[group_ix];
+        if let Some(bound) = self.bound_to(group) {
+            return bound == node_ix;
+        }
+        group.key.excluded.is_empty()
+            || !group.key.excluded.contains(&self.nodes.get(node_ix).node.id)
+            || self.is_only_one(group_ix)
+    }
+
+    /// The one node that the group may use, while that lives and passes the filter.
+    pub(crate) fn bound_to(&self, group: &Group) -> Option<usize> {
         let class = &self.queue.classes[group.class];
-        let id = self.nodes.get(node_ix).node.id;
-        if class.key.sticky == Some(Sticky::Require) {
-            let sticky = self.shapes.jobs[group.job].sticky;
-            if sticky.is_some_and(|sticky| sticky != id) {
-                return false;
-            }
-        }
-        if group.key.pinned.is_some_and(|pinned| pinned != id) {
-            return false;
-        }
-        !group.key.excluded.contains(&id) || self.is_only_one(group_ix)
+        let sticky = match class.key.sticky {
+            Some(Sticky::Require) => self.shapes.jobs[group.job].sticky,
+            Some(Sticky::Prefer) | None => None,
+        };
+        let ix = self.nodes.find(group.key.pinned.or(sticky)?)?;
+        let node = self.nodes.get(ix);
+        (node.lives() && node.sets.contains(&class.set)).then_some(ix)
     }
 
     /// Whether the job prefers another node for a retry but there is none.
-    fn is_only_one(&self, group_ix: usize) -> bool {
+    pub(crate) fn is_only_one(&self, group_ix: usize) -> bool {
         let group = &self.queue.groups[group_ix];
         if self.shapes.shapes[group.key.shape].spec.retry.node != RetryNode::OtherUnlessOnlyOne {
             return false;
@@ -102,54 +138,56 @@ impl Cell {
 
     /// Blocks the group if a pause or a limit holds it back.
     fn hold_back(&mut self, now: Timestamp, group_ix: usize) -> bool {
+        let Some(block) = self.block_of(now, &self.queue.groups[group_ix]) else { return false };
         let group = &self.queue.groups[group_ix];
-        let job = &self.shapes.jobs[group.job];
-        let spec = &self.shapes.shapes[group.key.shape].spec;
-        if job.pause.is_some() || self.is_quarantined(group.job) {
-            self.queue.block(group_ix, Block::Job);
-            return true;
-        }
-        if let Some(limit) = spec.concurrency.as_ref().map(|concurrency| concurrency.limit.get())
-            && self.concurrency.count(group.job, &group.key.concurrency) >= limit
-        {
+        if block == Block::Concurrency {
             self.concurrency.block(group.job, &group.key.concurrency, group_ix);
-            self.queue.block(group_ix, Block::Concurrency);
-            return true;
         }
-        if let Some(rate) = &spec.rate_limit {
-            let opens_at = self.rates.opens_at(job.id, &group.key.rate, rate.limit.get(), rate.per);
-            if opens_at > now {
-                self.queue.block(group_ix, Block::Rate(opens_at));
-                self.arm_group(group_ix, opens_at);
-                return true;
-            }
+        self.queue.block(group_ix, block);
+        if let Block::Rate(opens_at) = block {
+            self.arm_group(group_ix, opens_at);
         }
-        false
+        let why = self.why_blocked(&self.queue.groups[group_ix], block);
+        self.queue.groups[group_ix].held_by = Some(why);
+        true
+    }
+
+    fn block_of(&self, now: Timestamp, group: &Group) -> Option<Block> {
+        let job = &self.shapes.jobs[group.job];
+        if job.pause.is_some() || self.is_quarantined(group.job) {
+            return Some(Block::Job);
+        }
+        let spec = &self.shapes.shapes[group.key.shape].spec;
+        if let Some(concurrency) = &spec.concurrency
+            && self.concurrency.count(group.job, &group.key.concurrency) >= concurrency.limit.get()
+        {
+            return Some(Block::Concurrency);
+        }
+        let rate = spec.rate_limit.as_ref()?;
+        let opens_at = self.rates.opens_at(job.id, &group.key.rate, rate.limit.get(), rate.per);
+        (opens_at > now).then_some(Block::Rate(opens_at))
     }
 
     /// A node for the run, if one has room. Remembers when none has, so that nobody looks again before
     /// something changed.
     fn pick(&mut self, group_ix: usize, run_ix: usize) -> Option<usize> {
         let group = &self.queue.groups[group_ix];
-        let class = &self.queue.classes[group.class];
+        let class_ix = group.class;
+        let class = &self.queue.classes[class_ix];
         let restricted = group.is_restricted() || class.key.sticky == Some(Sticky::Require);
-        let full_at = if restricted { group.full_at } else { class.full_at };
-        if full_at == self.room {
+        let is_full = |full: &Option<Full>| full.as_ref().is_some_and(|full| full.at == self.room);
+        if is_full(&class.full) || is_full(&group.full) {
             return None;
         }
         let found = self.choose(group_ix, run_ix);
         if found.is_none() {
-            let room = self.room;
-            let group = &mut self.queue.groups[group_ix];
+            let full = Some(Full { at: self.room, why: self.why_no_room(group_ix) });
             if restricted {
-                group.full_at = room;
+                self.queue.groups[group_ix].full = full;
             } else {
-                self.queue.classes[group.class].full_at = room;
+                self.queue.classes[class_ix].full = full;
             }
-            let class_ix = self.queue.groups[group_ix].class;
-            let why = self.why_full(class_ix);
-            self.arm_hand_over(class_ix, &why);
-            self.queue.classes[class_ix].why = Some(why);
+            self.arm_hand_over(class_ix);
         }
         found
     }
@@ -159,17 +197,18 @@ impl Cell {
         let class = &self.queue.classes[group.class];
         let entry = &self.runs.entries[run_ix];
         let job = &self.shapes.jobs[group.job];
-        if let Some(pinned) = group.key.pinned.and_then(|id| self.nodes.find(id)) {
-            let node = self.nodes.get(pinned);
-            return (node.is_open() && node.free.fits(&class.key.need)).then_some(pinned);
+        let has_room = |ix: usize| {
+            let node = self.nodes.get(ix);
+            node.is_open() && node.free.fits(&class.key.need) && node.sets.contains(&class.set)
+        };
+        if let Some(bound) = self.bound_to(group) {
+            return has_room(bound).then_some(bound);
         }
-        if let (Some(sticky), Some(last)) = (class.key.sticky, job.sticky.and_then(|id| self.nodes.find(id)))
+        if class.key.sticky == Some(Sticky::Prefer)
+            && let Some(last) = job.sticky.and_then(|id| self.nodes.find(id)).filter(|ix| has_room(*ix))
+            && self.allows(group_ix, last)
         {
-            let node = self.nodes.get(last);
-            let usable = node.is_open() && node.free.fits(&class.key.need) && node.sets.contains(&class.set);
-            if usable || sticky == Sticky::Require {
-                return usable.then_some(last);
-            }
+            return Some(last);
         }
         let excluded: Vec<usize> = if group.key.excluded.is_empty() || self.is_only_one(group_ix) {
             Vec::new()
@@ -182,7 +221,7 @@ impl Cell {
         let class = &self.queue.classes[group.class];
         let mut candidates =
             Candidates { nodes: &mut self.nodes, set: class.set, need: &class.key.need, ask };
-        if class.is_plain() || (class.preferred.is_empty() && class.key.spread.is_none()) {
+        if class.is_plain() {
             return class.balancer.pick(&mut candidates).map(|ix| ix.0);
         }
         let mut best: Option<(i64, usize)> = None;
@@ -190,8 +229,9 @@ impl Cell {
             candidates.set = *set;
             let first = class.balancer.pick(&mut candidates);
             let orders = class.balancer.orders();
-            let more = orders.iter().flat_map(|order| candidates.by(*order)).take(SCORED_MAX);
-            for ix in first.into_iter().chain(more.filter(|ix| candidates.fits(*ix))) {
+            let more = orders.iter().flat_map(|order| candidates.by(*order));
+            let more = more.filter(|ix| candidates.fits(*ix)).take(SCORED_MAX);
+            for ix in first.into_iter().chain(more) {
                 let score = preference(class, &candidates, ix);
                 if best.is_none_or(|(most, _)| score > most) {
                     best = Some((score, ix.0));
@@ -251,7 +291,7 @@ impl Cell {
             head: entry.head.clone(),
             spec: spec.clone(),
             checkpoint: entry.status.extra.as_ref().and_then(|extra| extra.checkpoint.clone()),
-            attempts_max: spec.retry.max + 1,
+            attempts_max: spec.retries_max() + 1,
         })
     }
 
@@ -276,41 +316,6 @@ impl Cell {
         if shape.spreads {
             let job = shape.job;
             self.shapes.count_node(job, node_ix, true);
-        }
-    }
-
-    /// Why no node took the class.
-    fn why_full(&self, class_ix: usize) -> Reason {
-        let class = &self.queue.classes[class_ix];
-        let nodes = self.nodes.len() as u32;
-        let filter = &class.key.filter;
-        let no_node = |filter| Reason::NoNode { filter, nodes };
-        let set = &self.nodes.sets[class.set];
-        if set.members.is_empty() {
-            let entries = &self.nodes.entries;
-            let in_pool = || entries.iter().filter(|(_, entry)| entry.node.pool == filter.pool);
-            if in_pool().next().is_none() {
-                return no_node(NodeFilter::Pool);
-            }
-            let labelled = in_pool().any(|(_, entry)| filter.selector.matches(&entry.node.labels));
-            return no_node(if labelled && filter.handler.is_some() {
-                NodeFilter::Handler
-            } else {
-                NodeFilter::Selector
-            });
-        }
-        let members = || set.members.iter().map(|(_, ix)| self.nodes.get(*ix));
-        if !members().any(|entry| entry.capacity().fits(&class.key.need)) {
-            return no_node(NodeFilter::Capacity);
-        }
-        let mut serving = members().filter(|entry| entry.in_service()).peekable();
-        if serving.peek().is_none() {
-            return no_node(NodeFilter::Available);
-        }
-        let dimension = serving.find_map(|entry| entry.free.lacking(&class.key.need)).unwrap_or("slots");
-        Reason::Resources {
-            matching: members().filter(|entry| entry.in_service()).count() as u32,
-            dimension: dimension.into(),
         }
     }
 }

@@ -7,11 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use mainspring_model::{NodeId, Timestamp};
+use mainspring_model::{NodeId, Reason, Timestamp};
 use rustc_hash::FxHashMap;
 use slab::Slab;
 
-use crate::class::{Class, ClassKey, QUEUE_END, QueueKey};
+use crate::class::{Class, ClassKey, Full, QUEUE_END, QueueKey};
 use crate::fairshare::FairShare;
 
 /// What makes two waiting runs interchangeable.
@@ -43,8 +43,10 @@ pub(crate) struct Group {
     pub(crate) job: usize,
     pub(crate) waiting: BTreeMap<QueueKey, usize>,
     pub(crate) block: Option<Block>,
-    /// No allowed node had room at this count; only for groups with exclusions.
-    pub(crate) full_at: u64,
+    /// What last held it back.
+    pub(crate) held_by: Option<Reason>,
+    /// No allowed node has room; only for groups that may not use every node of their class.
+    pub(crate) full: Option<Full>,
     pub(crate) armed: Option<Timestamp>,
     /// Runs of the group from here on are in the store, because it had enough in memory.
     pub(crate) spilled_from: Option<QueueKey>,
@@ -53,6 +55,11 @@ pub(crate) struct Group {
 }
 
 impl Group {
+    /// The run that comes first; a listed group has one.
+    pub(crate) fn first(&self) -> usize {
+        *self.waiting.first_key_value().expect("a listed group has a run").1
+    }
+
     /// Whether some nodes that the class allows are not allowed here.
     pub(crate) fn is_restricted(&self) -> bool {
         !self.key.excluded.is_empty() || self.key.pinned.is_some()
@@ -99,7 +106,8 @@ impl Queue {
             job,
             waiting: BTreeMap::new(),
             block: None,
-            full_at: 0,
+            held_by: None,
+            full: None,
             armed: None,
             spilled_from: None,
             listed: None,
@@ -151,9 +159,16 @@ impl Queue {
         if let Some(old) = group.listed.take() {
             class.order.remove(&old);
         }
-        if let Some(new) = first {
-            class.order.insert(new, ix);
-            group.listed = Some(new);
+        match first {
+            Some(new) => {
+                class.order.insert(new, ix);
+                group.listed = Some(new);
+            }
+            None => group.full = None,
+        }
+        if class.order.is_empty() {
+            // Room that is freed from now on is not offered to the class.
+            class.full = None;
         }
         class.head = class.order.first_key_value().map_or(QUEUE_END, |(key, _)| *key);
     }

@@ -83,7 +83,7 @@ impl Cell {
             return self.after_loss(ix, cause);
         }
         let counted = status.attempt.saturating_sub(status.losses);
-        if counted > spec.retry.max {
+        if counted > spec.retries_max() {
             return Verdict::GiveUp { cause };
         }
         let chance = hash::mix(entry.head.id.hash64() ^ u64::from(status.attempt));

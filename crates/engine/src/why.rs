@@ -1,9 +1,11 @@
 //! Why a run is not running, from the owner's memory, with numbers.
 
-use mainspring_model::{Reason, RunId, RunState, Timestamp};
+use mainspring_model::spec::Sticky;
+use mainspring_model::{NodeFilter, Reason, RunId, RunState, Timestamp};
 
 use crate::cell::Cell;
-use crate::queue::Block;
+use crate::nodes::NodeEntry;
+use crate::queue::{Block, Group};
 
 impl Cell {
     /// Why the run waits; none when it is not in memory, runs or has ended.
@@ -17,7 +19,7 @@ impl Cell {
             RunState::Failed => Some(Reason::Backoff {
                 until: due(),
                 next_attempt: entry.status.attempt + 1,
-                attempts_max: spec.retry.max + 1 + entry.status.losses,
+                attempts_max: spec.retries_max() + 1 + entry.status.losses,
             }),
             RunState::Waiting => Some(self.why_waiting(ix)),
             RunState::Running
@@ -33,37 +35,94 @@ impl Cell {
             return Reason::CellPaused { by: pause.by.clone(), note: pause.note.clone() };
         }
         let entry = &self.runs.entries[ix];
-        let Some(group) = entry.group.map(|group| &self.queue.groups[group]) else { return Reason::Overflow };
-        let spec = &self.shapes.shapes[entry.shape].spec;
-        match group.block {
-            Some(Block::Job) => {
+        let Some(group_ix) = entry.group else { return Reason::Overflow };
+        let group = &self.queue.groups[group_ix];
+        if let Some(block) = group.block {
+            return self.why_blocked(group, block);
+        }
+        let position = group.waiting.range(..=entry.queue_key()).count() as u32;
+        match self.why_no_room(group_ix) {
+            Reason::Resources { .. } if position > 1 => Reason::Priority { position },
+            why => why,
+        }
+    }
+
+    pub(crate) fn why_blocked(&self, group: &Group, block: Block) -> Reason {
+        let spec = &self.shapes.shapes[group.key.shape].spec;
+        match block {
+            Block::Job => {
                 let job = &self.shapes.jobs[group.job];
                 match &job.pause {
                     Some(pause) => Reason::Paused { by: pause.by.clone(), note: pause.note.clone() },
                     None => Reason::Quarantined { losses: job.losses },
                 }
             }
-            Some(Block::Concurrency) => Reason::Concurrency {
+            Block::Concurrency => Reason::Concurrency {
                 key: group.key.concurrency.clone(),
                 running: self.concurrency.count(group.job, &group.key.concurrency),
                 limit: spec.concurrency.as_ref().map_or(0, |concurrency| concurrency.limit.get()),
             },
-            Some(Block::Rate(until)) => Reason::RateLimit {
+            Block::Rate(until) => Reason::RateLimit {
                 key: group.key.rate.clone(),
                 limit: spec.rate_limit.as_ref().map_or(0, |rate| rate.limit.get()),
                 until,
             },
-            None => {
-                let first = group.waiting.first_key_value().is_some_and(|(_, first)| *first == ix);
-                match &self.queue.classes[group.class].why {
-                    Some(why) if first || matches!(why, Reason::NoNode { .. }) => why.clone(),
-                    _ => {
-                        let position = group.waiting.range(..=entry.queue_key()).count() as u32;
-                        Reason::Priority { position }
-                    }
-                }
-            }
         }
+    }
+
+    /// Why no node takes the group.
+    pub(crate) fn why_no_room(&self, group_ix: usize) -> Reason {
+        let group = &self.queue.groups[group_ix];
+        let class = &self.queue.classes[group.class];
+        let nodes = self.nodes.len() as u32;
+        let lacks = |node: &NodeEntry| {
+            if node.is_open() { node.free.lacking(&class.key.need) } else { Some("slots") }
+        };
+        let resources = |matching, dimension: Option<&str>| Reason::Resources {
+            matching,
+            dimension: dimension.unwrap_or("slots").into(),
+        };
+        if let Some(filter) = self.hopeless(group.class) {
+            return Reason::NoNode { filter, nodes };
+        }
+        let set = &self.nodes.sets[class.set];
+        if !group.is_restricted() && class.key.sticky != Some(Sticky::Require) {
+            let mut serving =
+                set.members.iter().map(|(_, ix)| self.nodes.get(*ix)).filter(|node| node.in_service());
+            return match serving.next() {
+                None => Reason::NoNode { filter: NodeFilter::Available, nodes },
+                Some(first) => resources(set.serving, lacks(first).or_else(|| serving.find_map(lacks))),
+            };
+        }
+        let members = set.members.iter().map(|(_, ix)| *ix);
+        let mut allowed = members
+            .filter(|ix| self.nodes.get(*ix).in_service() && self.allows(group_ix, *ix))
+            .map(|ix| self.nodes.get(ix))
+            .peekable();
+        match allowed.peek().map(|first| lacks(first)) {
+            None => Reason::NoNode { filter: NodeFilter::Available, nodes },
+            Some(dimension) => resources(allowed.count() as u32, dimension),
+        }
+    }
+
+    /// The filter that no node of the cell passes, whatever it does: neither time nor an end will help.
+    pub(crate) fn hopeless(&self, class_ix: usize) -> Option<NodeFilter> {
+        let class = &self.queue.classes[class_ix];
+        let set = &self.nodes.sets[class.set];
+        if !set.members.is_empty() {
+            let fits = |ix: usize| self.nodes.get(ix).capacity().fits(&class.key.need);
+            let too_small = !set.members.iter().any(|(_, ix)| fits(*ix));
+            return too_small.then_some(NodeFilter::Capacity);
+        }
+        let filter = &class.key.filter;
+        let in_pool =
+            || self.nodes.entries.iter().map(|(_, node)| node).filter(|node| node.node.pool == filter.pool);
+        if in_pool().next().is_none() {
+            return Some(NodeFilter::Pool);
+        }
+        let labelled = in_pool().any(|node| filter.selector.matches(&node.node.labels));
+        let handler = labelled && filter.handler.is_some();
+        Some(if handler { NodeFilter::Handler } else { NodeFilter::Selector })
     }
 
     /// What the cell counted since it was taken.

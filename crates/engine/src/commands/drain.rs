@@ -41,6 +41,7 @@ impl Cell {
         self.arm_node(ix);
         self.outbox.after_commit(None, Message::Reply { request, answer: Answer::Done });
         self.fill_node(now, ix);
+        self.retry_restricted(now);
     }
 
     /// Forgets nodes that went some time ago and hold nothing; their rows tell what became of them.

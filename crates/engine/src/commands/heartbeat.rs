@@ -59,6 +59,7 @@ impl Cell {
                 entry.node.updated_at = now;
             });
             self.mark_node(ix);
+            self.retry_restricted(now);
         }
         // A node that still holds attempts is silent from now on: it returns or is lost.
     }

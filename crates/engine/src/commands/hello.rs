@@ -33,7 +33,6 @@ impl Cell {
         for held in &held {
             self.stop_stranger(now, node_ix, held);
         }
-        self.room += 1;
         self.fill_node(now, node_ix);
     }
 

@@ -31,9 +31,9 @@ impl Cell {
             for group in entry.groups.clone() {
                 if self.queue.groups[group].block == Some(Block::Job) {
                     self.queue.unblock(group);
-                    self.try_group(now, group);
                 }
             }
+            self.place_waiting(now);
         }
     }
 
@@ -41,11 +41,7 @@ impl Cell {
         self.outbox.asked.push((Write::PauseCell(pause.clone().map(Box::new)), request));
         self.pause = pause;
         if self.pause.is_none() {
-            self.room += 1;
-            let groups: Vec<usize> = self.queue.groups.iter().map(|(ix, _)| ix).collect();
-            for group in groups {
-                self.try_group(now, group);
-            }
+            self.place_waiting(now);
         }
     }
 }
