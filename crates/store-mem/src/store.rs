@@ -1,5 +1,6 @@
 //! The core behind a mutex and the async contract. No verb awaits anything, so none is ever half done.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,7 +10,7 @@ use mainspring_model::{
     Node, NodeId, Pause, Run, RunEvent, RunId, Timestamp,
 };
 use mainspring_store::{
-    CounterQuery, LeaseGrant, LeaseRequest, Migration, Outcome, Page, Result, Retention, RunQuery,
+    CounterQuery, Error, LeaseGrant, LeaseRequest, Migration, Outcome, Page, Result, Retention, RunQuery,
     ShelfQuery, Store, Transaction,
 };
 
@@ -23,12 +24,18 @@ pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 pub struct MemStore {
     core: Arc<Mutex<MemCore>>,
     clock: Clock,
+    loses_answer: Arc<AtomicBool>,
 }
 
 impl MemStore {
     /// An empty store on this clock.
     pub fn new(clock: Clock) -> Self {
-        Self { core: Arc::default(), clock }
+        Self { core: Arc::default(), clock, loses_answer: Arc::default() }
+    }
+
+    /// The next commit is written but answers [`Error::Unknown`], as if the connection was cut (F4).
+    pub fn lose_next_answer(&self) {
+        self.loses_answer.store(true, Ordering::SeqCst);
     }
 
     /// The rows themselves, for tests and checkers. Every verb waits while the guard lives.
@@ -53,7 +60,11 @@ fn system_time() -> Timestamp {
 #[async_trait]
 impl Store for MemStore {
     async fn commit(&self, transaction: Transaction) -> Result<Vec<Outcome>> {
-        self.core().commit(&transaction)
+        let answer = self.core().commit(&transaction);
+        match self.loses_answer.swap(false, Ordering::SeqCst) {
+            true => Err(Error::unknown("the answer was lost on purpose")),
+            false => answer,
+        }
     }
     async fn acquire_lease(&self, request: LeaseRequest) -> Result<LeaseGrant> {
         Ok(self.core().acquire_lease(request))

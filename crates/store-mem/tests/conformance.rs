@@ -1,0 +1,41 @@
+//! The store in memory passes every case.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mainspring_store::Store;
+use mainspring_store_conformance::{Data, Harness, run_all};
+use mainspring_store_mem::MemStore;
+
+struct Memory;
+
+#[async_trait]
+impl Harness for Memory {
+    async fn fresh(&self) -> Arc<dyn Store> {
+        Arc::new(MemStore::default())
+    }
+
+    async fn data(&self) -> Option<Arc<dyn Data>> {
+        Some(Arc::new(Shared(MemStore::default())))
+    }
+}
+
+/// Rows in memory, opened as often as one likes.
+struct Shared(MemStore);
+
+#[async_trait]
+impl Data for Shared {
+    async fn open(&self) -> Arc<dyn Store> {
+        Arc::new(self.0.clone())
+    }
+
+    async fn open_cut_after_commit(&self) -> Option<Arc<dyn Store>> {
+        self.0.lose_next_answer();
+        Some(self.open().await)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_case_holds() {
+    run_all(Arc::new(Memory)).await;
+}
