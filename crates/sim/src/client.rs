@@ -15,7 +15,7 @@ use crate::world::ToScheduler;
 
 const PATIENCE: i64 = 3 * SECOND;
 /// A run without a key is sent once: what became of it is not known.
-const KEYED_PERCENT: u64 = 85;
+const KEYED_PERCENT: u64 = 95;
 
 /// A run that a user wants.
 #[derive(Debug)]
@@ -153,11 +153,18 @@ impl Client {
             }
             return Ok(());
         }
-        let Answer::Submitted { run, .. } = answer else { return Ok(()) };
         let wish = &mut self.wishes[request as usize];
+        let Answer::Submitted { run, .. } = answer else {
+            // Refused is known not to be done: ask again, key or not.
+            if wish.acknowledged.is_none() {
+                wish.tried_at = None;
+            }
+            return Ok(());
+        };
         trace.say(now, format_args!("client: wish {request} is {run}"));
         if let Some(earlier) = wish.acknowledged
             && earlier != *run
+            && wish.keyed
         {
             return Err(Violation {
                 invariant: "I5",

@@ -56,9 +56,13 @@ const JOBS: &[(&str, Nature, &str)] = &[
     (
         "zoned",
         Nature::Ordinary,
-        "script: exit 0\nplacement: {selector: 'zone=a'}\ndispatch: {balancer: round_robin}\nretry: {max: 3, node: other}",
+        "script: exit 0\nplacement: {selector: 'zone=a'}\ndispatch: {balancer: round_robin}\nretry: {max: 3}",
     ),
-    ("hashed", Nature::Ordinary, "script: exit 0\ndispatch: {balancer: {consistent_hash: '{{ params.k }}'}}"),
+    (
+        "hashed",
+        Nature::Ordinary,
+        "script: exit 0\ndispatch: {balancer: {consistent_hash: '{{ params.k }}'}}\nretry: {node: same}",
+    ),
     ("spread", Nature::Ordinary, "script: exit 0\ndispatch: {balancer: spread}\nplacement: {spread: zone}"),
     ("killer", Nature::KillsNode, "script: exit 0\nretry: {max: 3}"),
     ("nowhere", Nature::Impossible, "script: exit 0\nplacement: {selector: 'gpu=h100'}"),

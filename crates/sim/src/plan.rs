@@ -94,7 +94,7 @@ impl Plan {
             // The three that no seed goes without: a fenced write, a takeover, an unknown commit.
             Fault {
                 at: rng.range(15, 40) * SECOND,
-                kind: FaultKind::HoldOwnersRequests { span: rng.range(14, 24) * SECOND },
+                kind: FaultKind::HoldOwnersRequests { span: rng.range(20, 30) * SECOND },
             },
             Fault {
                 at: rng.range(5, 90) * SECOND,
