@@ -8,33 +8,34 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::batch::{Action, Batch, Column, Kind};
 
-/// The texts of batches, each made once.
+/// The texts of batches, each made once for each number of rows.
 pub(crate) struct Texts {
-    make: fn(&Batch) -> String,
-    made: Mutex<Vec<(&'static Batch, Arc<str>)>>,
+    make: fn(&Batch, usize) -> String,
+    made: Mutex<Vec<(&'static Batch, usize, Arc<str>)>>,
 }
 
 impl Texts {
     /// Texts of one dialect.
-    pub(crate) const fn new(make: fn(&Batch) -> String) -> Self {
+    pub(crate) const fn new(make: fn(&Batch, usize) -> String) -> Self {
         Self { make, made: Mutex::new(Vec::new()) }
     }
 
     /// The text of a batch.
-    pub(crate) fn of(&self, batch: &'static Batch) -> Arc<str> {
+    pub(crate) fn of(&self, batch: &'static Batch, rows: usize) -> Arc<str> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         // There are ten kinds of batches: looking through them costs less than a hash.
-        if let Some((_, text)) = made.iter().find(|(made, _)| std::ptr::eq(*made, batch)) {
+        let same = |(known, size, _): &&(&Batch, usize, _)| std::ptr::eq(*known, batch) && *size == rows;
+        if let Some((_, _, text)) = made.iter().find(same) {
             return Arc::clone(text);
         }
-        let text: Arc<str> = (self.make)(batch).into();
-        made.push((batch, Arc::clone(&text)));
+        let text: Arc<str> = (self.make)(batch, rows).into();
+        made.push((batch, rows, Arc::clone(&text)));
         text
     }
 }
 
-/// SQLite: the statement of one row.
-pub(crate) fn sqlite(batch: &Batch) -> String {
+/// SQLite: the statement of one row, however many there are.
+pub(crate) fn sqlite(batch: &Batch, _rows: usize) -> String {
     let Batch { table, columns, key, action } = batch;
     match action {
         Action::InsertAbsent { .. } => format!(
@@ -63,8 +64,8 @@ pub(crate) fn sqlite(batch: &Batch) -> String {
     }
 }
 
-/// PostgreSQL: one parameter for each column, an array of all rows' values.
-pub(crate) fn postgres(batch: &Batch) -> String {
+/// PostgreSQL: one parameter for each column, an array of all rows' values, however many there are.
+pub(crate) fn postgres(batch: &Batch, _rows: usize) -> String {
     let Batch { table, columns, key, action } = batch;
     let arrays = list(columns, |out, at, column| {
         let element = match column.kind {
@@ -194,11 +195,11 @@ mod tests {
     fn inserts_what_is_absent() {
         let insert = batch(Action::InsertAbsent { unique: &[] });
         assert_eq!(
-            sqlite(&insert),
+            sqlite(&insert, 1),
             "INSERT INTO runs (id, version, state) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"
         );
         assert_eq!(
-            postgres(&insert),
+            postgres(&insert, 1),
             "INSERT INTO runs (id, version, state) SELECT * FROM unnest($1::bytea[], $2::int8[], $3::int2[]) \
              ON CONFLICT DO NOTHING RETURNING id"
         );
@@ -208,9 +209,9 @@ mod tests {
     #[test]
     fn compares_and_sets() {
         let update = batch(Action::CompareAndSet);
-        assert_eq!(sqlite(&update), "UPDATE runs SET state = ?3 WHERE id = ?1 AND version = ?2");
+        assert_eq!(sqlite(&update, 1), "UPDATE runs SET state = ?3 WHERE id = ?1 AND version = ?2");
         assert_eq!(
-            postgres(&update),
+            postgres(&update, 1),
             "UPDATE runs t SET state = v.c2 FROM unnest($1::bytea[], $2::int8[], $3::int2[]) AS v(c0, c1, c2) \
              WHERE t.id = v.c0 AND t.version = v.c1 RETURNING t.id"
         );
@@ -224,10 +225,10 @@ mod tests {
     #[test]
     fn adds() {
         let add = batch(Action::Add);
-        assert!(sqlite(&add).ends_with(
+        assert!(sqlite(&add, 1).ends_with(
             "ON CONFLICT (id) DO UPDATE SET version = version + excluded.version, state = state + excluded.state"
         ));
-        assert!(postgres(&add).ends_with(
+        assert!(postgres(&add, 1).ends_with(
             "ON CONFLICT (id) DO UPDATE SET version = t.version + excluded.version, state = t.state + excluded.state"
         ));
         assert!(mysql(&add, 1).ends_with(

@@ -48,17 +48,6 @@ impl Sql {
     }
 }
 
-impl Dialect {
-    /// Its word in logs and errors.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Sqlite => "SQLite",
-            Self::Postgres => "PostgreSQL",
-            Self::Mysql => "MySQL",
-        }
-    }
-}
-
 /// The text with `$1`, `$2`, … for each `?`. None of our statements has a `?` in a literal.
 pub(crate) fn numbered(text: &str) -> Cow<'_, str> {
     if !text.contains('?') {

@@ -14,6 +14,7 @@ mod batch;
 mod batch_text;
 mod dialect;
 mod migrate;
+mod mysql;
 mod postgres;
 mod rows;
 mod session;
@@ -43,6 +44,8 @@ pub fn register(registry: &mut Registry) {
     registry.register("sqlite", opener(sqlite::open));
     registry.register("postgres", opener(postgres::open));
     registry.register("postgresql", opener(postgres::open));
+    registry.register("mysql", opener(mysql::open));
+    registry.register("mariadb", opener(mysql::open));
 }
 
 fn opener<F>(open: fn(String) -> F) -> mainspring_store::Opener

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mainspring_store::Error;
 
@@ -144,4 +145,30 @@ pub(crate) trait Backend: Send + Sync + 'static {
         params: Vec<Param>,
         decode: Decode<T>,
     ) -> impl Future<Output = Result<ReadRows<T>>> + Send;
+}
+
+/// How long a transaction may take, its tries included, before its connection is given up: longer than the servers'
+/// own limits, for a server that stands still.
+const ANSWER_WAIT: Duration = Duration::from_secs(90);
+
+/// Runs in a task of its own, to its end or to the end of patience, whether or not the caller still waits.
+pub(crate) async fn in_task<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Fault>> + Send + 'static,
+) -> Result<T, Fault> {
+    match tokio::spawn(tokio::time::timeout(ANSWER_WAIT, work)).await {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(_)) => Err(Fault::Unknown("the server did not answer in time".into())),
+        Err(lost) => Err(Fault::Unknown(lost.into())),
+    }
+}
+
+/// An error and all that caused it, in one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
 }

@@ -22,7 +22,7 @@ use self::session::PostgresSession;
 use crate::backoff::Backoff;
 use crate::batch_text::{self, Texts};
 use crate::dialect::{Dialect, numbered};
-use crate::session::{Backend, Fault, ReadRows, Result, Work};
+use crate::session::{Backend, Fault, ReadRows, Result, Work, chain, in_task};
 use crate::store::SqlStore;
 use crate::tls::{self, Tls};
 use crate::url::Options;
@@ -98,16 +98,6 @@ fn pool_of(url: &str) -> Result<Pool> {
         .map_err(|error| Error::Open(error.to_string()))
 }
 
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
-}
-
 impl Shared {
     async fn client(&self) -> Result<Client, Fault> {
         self.pool.get().await.map_err(Fault::failed)
@@ -156,8 +146,7 @@ impl Backend for Postgres {
 
     async fn transaction<W: Work>(&self, work: Arc<W>) -> Result<W::Answer, Fault> {
         let shared = Arc::clone(&self.0);
-        let task = tokio::spawn(async move { shared.transact(&*work).await });
-        task.await.unwrap_or_else(|lost| Err(Fault::Unknown(lost.into())))
+        in_task(async move { shared.transact(&*work).await }).await
     }
 
     async fn read<T: Send + 'static>(

@@ -92,7 +92,7 @@ impl<'p> PostgresSession<'p> {
                 Op::Guard(sql, _) | Op::Execute(sql, _) => {
                     self.prepare(&numbered(sql.text(Dialect::Postgres))).await?
                 }
-                Op::Batch(batch, _) => self.prepare(&self.texts.of(batch)).await?,
+                Op::Batch(batch, _) => self.prepare(&self.texts.of(batch, 1)).await?,
             });
         }
         let client = &self.client;

@@ -29,7 +29,7 @@ impl SqliteSession {
     }
 
     fn batch(&mut self, batch: &'static Batch, rows: &dyn Rows) -> rusqlite::Result<Applied> {
-        let mut statement = self.connection.prepare_cached(&self.texts.of(batch))?;
+        let mut statement = self.connection.prepare_cached(&self.texts.of(batch, 1))?;
         let mut applied = Applied::All;
         for row in 0..rows.len() {
             for column in 0..batch.columns.len() {

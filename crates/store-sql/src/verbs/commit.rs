@@ -26,6 +26,12 @@ static ADVANCE: Sql = Sql::each(
     "UPDATE leases SET seq = ? WHERE cell = ? AND epoch = ? AND seq = ? AND holder IS NOT NULL",
 );
 static PAUSE: Sql = Sql::same("UPDATE leases SET pause = ? WHERE cell = ?");
+/// Whoever writes jobs holds this row, which is always there: jobs keep the caller's order, so they cannot be locked
+/// in the order of their keys like everything else.
+static JOBS_LOCK: Sql = Sql::locking(
+    "SELECT number FROM migrations WHERE number = 1",
+    "SELECT number FROM migrations WHERE number = 1 FOR UPDATE",
+);
 const NAME_HOLDER: &str = "SELECT id FROM jobs WHERE namespace = ? AND name = ?";
 
 /// Writes a batch.
@@ -126,6 +132,7 @@ impl Commit {
 
     /// Jobs one by one in the caller's order: they are rare, and two may want one name.
     async fn put_jobs<S: Session>(&self, session: &mut S, refused: &mut Vec<u32>) -> Result<(), Fault> {
+        session.query(JOBS_LOCK.text(S::DIALECT), &[], |row| row.int(0)).await?;
         for at in &self.plan.jobs {
             let Write::PutJob(put) = &self.transaction.writes[*at as usize] else { continue };
             if !put_job(session, put).await? {

@@ -1,0 +1,178 @@
+//! The three servers as test subjects: fresh data in each, under a name of its own, gone when the test is over.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use mainspring_store::{Registry, Store};
+use mainspring_store_conformance::{Data, Harness};
+use mysql_async::prelude::Queryable;
+use tempfile::TempDir;
+
+/// Which server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Server {
+    /// A file.
+    Sqlite,
+    /// A schema of its own in the database that the environment names.
+    Postgres,
+    /// A database of its own on the server that the environment names.
+    Mysql,
+}
+
+impl Server {
+    pub(crate) const ALL: [Self; 3] = [Self::Sqlite, Self::Postgres, Self::Mysql];
+}
+
+/// The URL in the environment, or a failure with what to do.
+pub(crate) fn url_of(variable: &str) -> String {
+    std::env::var(variable).unwrap_or_else(|_| {
+        panic!("{variable} is not set: run this through `cargo xtask test` or `cargo xtask db -- …`")
+    })
+}
+
+/// Opens a store by URL, as a user would.
+pub(crate) async fn open(url: &str) -> Arc<dyn Store> {
+    let mut registry = Registry::new();
+    mainspring_store_sql::register(&mut registry);
+    registry.open(url).await.unwrap_or_else(|error| panic!("cannot open the store: {error}"))
+}
+
+/// Data of its own on a server.
+pub(crate) struct Place {
+    pub(crate) server: Server,
+    /// Where to open it.
+    pub(crate) url: String,
+    name: String,
+    _folder: Option<TempDir>,
+}
+
+impl Place {
+    /// New data without a schema.
+    pub(crate) async fn new(server: Server) -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("t{}_{count}", std::process::id());
+        match server {
+            Server::Sqlite => {
+                let folder = tempfile::tempdir().unwrap();
+                let url = format!("sqlite:{}", folder.path().join("store.db").display());
+                Self { server, url, name, _folder: Some(folder) }
+            }
+            Server::Postgres => {
+                let base = url_of("MAINSPRING_TEST_POSTGRES");
+                postgres(&format!("CREATE SCHEMA {name}")).await;
+                let url = format!("{base}?options=-c%20search_path%3D{name}");
+                Self { server, url, name, _folder: None }
+            }
+            Server::Mysql => {
+                let base = url_of("MAINSPRING_TEST_MYSQL");
+                mysql(&format!("CREATE DATABASE {name}")).await;
+                let (server_url, _) = base.rsplit_once('/').unwrap();
+                let url = format!("{server_url}/{name}");
+                Self { server, url, name, _folder: None }
+            }
+        }
+    }
+
+    /// Migrated, and a handle on it.
+    pub(crate) async fn migrated(server: Server) -> (Self, Arc<dyn Store>) {
+        let place = Self::new(server).await;
+        let store = open(&place.url).await;
+        store.migrate().await.unwrap();
+        (place, store)
+    }
+
+    /// Runs statements behind the store's back.
+    pub(crate) async fn execute(&self, text: &str) {
+        match self.server {
+            Server::Sqlite => {
+                let path = self.url.strip_prefix("sqlite:").unwrap();
+                rusqlite::Connection::open(path).unwrap().execute_batch(text).unwrap();
+            }
+            Server::Postgres => postgres(&format!("SET search_path = {}; {text}", self.name)).await,
+            Server::Mysql => {
+                for statement in text.split(';').filter(|statement| !statement.trim().is_empty()) {
+                    mysql_in(&self.name, statement).await;
+                }
+            }
+        }
+    }
+
+    /// Removes the data of a server; files go by themselves.
+    pub(crate) async fn remove(&self) {
+        match self.server {
+            Server::Sqlite => {}
+            Server::Postgres => postgres(&format!("DROP SCHEMA {} CASCADE", self.name)).await,
+            Server::Mysql => mysql(&format!("DROP DATABASE {}", self.name)).await,
+        }
+    }
+}
+
+async fn postgres(text: &str) {
+    let url = url_of("MAINSPRING_TEST_POSTGRES");
+    let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
+    let connection = tokio::spawn(connection);
+    client.batch_execute(text).await.unwrap();
+    drop(client);
+    connection.await.unwrap().unwrap();
+}
+
+async fn mysql(text: &str) {
+    let url = url_of("MAINSPRING_TEST_MYSQL");
+    let mut conn = mysql_async::Conn::from_url(&url).await.unwrap();
+    conn.query_drop(text).await.unwrap();
+    conn.disconnect().await.unwrap();
+}
+
+async fn mysql_in(database: &str, text: &str) {
+    let url = url_of("MAINSPRING_TEST_MYSQL");
+    let mut conn = mysql_async::Conn::from_url(&url).await.unwrap();
+    conn.query_drop(format!("USE {database}")).await.unwrap();
+    conn.query_drop(text).await.unwrap();
+    conn.disconnect().await.unwrap();
+}
+
+/// Every table but the one of migrations.
+const TABLES: [&str; 9] =
+    ["runs", "attempts", "run_events", "jobs", "job_versions", "nodes", "counters", "leases", "members"];
+
+/// Fresh stores for conformance. Making tables takes a server longer than most cases, so they are made once and
+/// emptied; a case that asks for data of its own gets it.
+pub(crate) struct Fresh {
+    place: Arc<Place>,
+    store: Arc<dyn Store>,
+}
+
+impl Fresh {
+    pub(crate) async fn new(server: Server) -> Self {
+        let (place, store) = Place::migrated(server).await;
+        Self { place: Arc::new(place), store }
+    }
+
+    pub(crate) async fn remove(&self) {
+        self.place.remove().await;
+    }
+}
+
+#[async_trait]
+impl Harness for Fresh {
+    async fn fresh(&self) -> Arc<dyn Store> {
+        let text: Vec<String> = TABLES.iter().map(|table| format!("DELETE FROM {table}")).collect();
+        self.place.execute(&text.join("; ")).await;
+        Arc::clone(&self.store)
+    }
+
+    async fn data(&self) -> Option<Arc<dyn Data>> {
+        Some(Arc::new(Own(Place::new(self.place.server).await)))
+    }
+}
+
+struct Own(Place);
+
+#[async_trait]
+impl Data for Own {
+    async fn open(&self) -> Arc<dyn Store> {
+        open(&self.0.url).await
+    }
+}
