@@ -2,7 +2,8 @@
 //!
 //! Whoever writes a store implements [`Harness`] in its tests and calls [`run_all`]; each case gets a fresh
 //! store. What a harness can do beyond that (reopen its data, lose an answer) it offers through [`Data`]; a
-//! case that needs what is not offered is named in the report, never passed over.
+//! case that needs what is not offered is named in the report, never passed over. [`differential::run`] plays
+//! the same random calls to a store and an oracle and compares every answer.
 //!
 //! What is absent: rules of runs, timing and load. Cases are about answers.
 //!
@@ -33,6 +34,7 @@
 
 mod case;
 mod cases;
+pub mod differential;
 mod fixture;
 mod harness;
 mod runner;

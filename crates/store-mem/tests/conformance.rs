@@ -1,9 +1,10 @@
-//! The store in memory passes every case.
+//! The store in memory passes every case, and two of them give the same answers to the same calls.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use mainspring_store::Store;
+use mainspring_store_conformance::differential::{self, Summary};
 use mainspring_store_conformance::{Data, Harness, run_all};
 use mainspring_store_mem::MemStore;
 
@@ -38,4 +39,15 @@ impl Data for Shared {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_case_holds() {
     run_all(Arc::new(Memory)).await;
+}
+
+#[tokio::test]
+async fn random_calls_are_answered_alike() {
+    let mut total = Summary::default();
+    for seed in 0..100 {
+        let (store, oracle) = (Arc::new(MemStore::default()), Arc::new(MemStore::default()));
+        total.add(&differential::run(store, oracle, seed, 300).await);
+    }
+    total.assert_not_vacuous();
+    println!("differential: {total:?}");
 }
