@@ -26,7 +26,7 @@ use crate::rate::RateLimits;
 use crate::runs::Runs;
 use crate::shape::Shapes;
 use crate::stats::Stats;
-use crate::timers::{Subject, Timers};
+use crate::timers::{Armed, Subject, Timers};
 
 /// Runs written at once; leaves room in a transaction for nodes, attempts, events and counts.
 const RUNS_PER_BATCH_MAX: usize = limits::TRANSACTION_WRITES_MAX / 4;
@@ -53,7 +53,7 @@ pub struct Cell {
     pub(crate) last_now: Timestamp,
     /// Grows whenever a node gains room that the queue did not take.
     pub(crate) room: u64,
-    pub(crate) poll_armed: Option<Timestamp>,
+    pub(crate) poll_armed: Armed,
     pub(crate) stats: Stats,
     /// The store contradicted the memory: the cell must be given up and loaded anew.
     diverged: Option<String>,
@@ -93,7 +93,7 @@ impl Cell {
             outbox: Outbox::default(),
             last_now: now,
             room: 1,
-            poll_armed: None,
+            poll_armed: Armed::NOT,
             stats: Stats::default(),
             diverged: None,
         };
@@ -211,9 +211,8 @@ impl Cell {
             let entry = &mut self.runs.entries[ix];
             entry.dirty = false;
             entry.in_flight = true;
-            let expected = entry.stored_version;
-            entry.stored_version += 1;
-            entry.status.version = entry.stored_version;
+            let expected = entry.status.version;
+            entry.status.version += 1;
             entry.status.epoch = self.epoch;
             let status = entry.status.clone();
             if expected == 0 {
@@ -233,7 +232,7 @@ impl Cell {
             }
             let event = RunEvent {
                 run: entry.head.id,
-                version: entry.stored_version,
+                version: entry.status.version,
                 ordinal: ordinal as u16,
                 at,
                 kind,
@@ -328,7 +327,7 @@ impl Cell {
                 self.forget(ix);
                 self.read_in();
             }
-            RunState::Ready | RunState::Failed if entry.armed.is_none() => {
+            RunState::Ready | RunState::Failed if entry.armed == Armed::NOT => {
                 let due = Timestamp::from_micros(entry.status.place.map_or(0, |place| place.rank));
                 if due <= self.overflow.horizon { self.arm_run(now, ix) } else { self.forget(ix) }
             }
@@ -391,7 +390,7 @@ impl Cell {
                 Subject::Group(ix) => self.group_due(now, ix),
                 Subject::Class(ix) => self.class_due(now, ix),
                 Subject::Poll => {
-                    self.poll_armed = None;
+                    self.poll_armed = Armed::NOT;
                     self.poll_arrivals(now);
                 }
                 Subject::Horizon => self.horizon_due(now),

@@ -7,12 +7,13 @@
 use std::collections::BTreeMap;
 
 use mainspring_model::spec::{self, Sticky};
-use mainspring_model::{JobSpec, Reason, RunId, Timestamp};
+use mainspring_model::{JobSpec, Reason, RunId};
 
 use crate::balancer::{self, Balancer};
 use crate::nodeset::Filter;
 use crate::room::Room;
 use crate::shape::balancer_of;
+use crate::timers::Armed;
 
 /// The place of a run in the queue: smallest first.
 pub(crate) type QueueKey = (i64, RunId);
@@ -42,11 +43,6 @@ pub(crate) struct ClassKey {
 }
 
 impl ClassKey {
-    /// Whether the job wants its last node again.
-    pub(crate) fn of_sticky(spec: &JobSpec) -> bool {
-        spec.placement.sticky.is_some() || balancer_of(spec) == spec::Balancer::Sticky
-    }
-
     pub(crate) fn of(spec: &JobSpec) -> Self {
         let balancer = balancer_of(spec);
         let names = match &balancer {
@@ -90,7 +86,7 @@ pub(crate) struct Class {
     pub(crate) head: QueueKey,
     /// No node has room; true at most while a group is listed.
     pub(crate) full: Option<Full>,
-    pub(crate) armed: Option<Timestamp>,
+    pub(crate) armed: Armed,
 }
 
 impl Class {
@@ -104,7 +100,7 @@ impl Class {
             order: BTreeMap::new(),
             head: QUEUE_END,
             full: None,
-            armed: None,
+            armed: Armed::NOT,
         }
     }
 

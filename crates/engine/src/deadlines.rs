@@ -9,7 +9,7 @@ use crate::cell::Cell;
 use crate::event::Ending;
 use crate::message::Message;
 use crate::runs::Phase;
-use crate::timers::Subject;
+use crate::timers::{Armed, Subject};
 
 /// Runs given to another cell at once.
 const HAND_OVER_MAX: usize = 100;
@@ -25,7 +25,7 @@ impl Cell {
 
     fn next_time(&self, ix: usize) -> Option<Timestamp> {
         let entry = &self.runs.entries[ix];
-        let timeout = &self.shapes.shapes[entry.shape].spec.timeout;
+        let timeout = &self.shapes.of(entry).spec.timeout;
         let own = match entry.status.state {
             RunState::Ready | RunState::Failed => {
                 entry.status.place.map(|place| Timestamp::from_micros(place.rank))
@@ -40,7 +40,7 @@ impl Cell {
                     Phase::Accepted { .. } => Some(placed_at + timeout.start),
                     Phase::Started { .. } => {
                         let run = timeout.run.map(|run| entry.status.started_at.unwrap_or(placed_at) + run);
-                        let quiet = timeout.heartbeat.map(|heartbeat| entry.spoke_at + heartbeat);
+                        let quiet = timeout.heartbeat.map(|heartbeat| entry.since + heartbeat);
                         earliest(run, quiet)
                     }
                 }
@@ -55,13 +55,13 @@ impl Cell {
     /// When the run is given up whatever it does.
     fn last_moment(&self, ix: usize) -> Option<Timestamp> {
         let entry = &self.runs.entries[ix];
-        let total = self.shapes.shapes[entry.shape].spec.timeout.total;
+        let total = self.shapes.of(entry).spec.timeout.total;
         let begun = entry.status.eligible_at;
         earliest(entry.head.deadline, total.and_then(|total| begun.map(|begun| begun + total)))
     }
 
     pub(crate) fn run_due(&mut self, now: Timestamp, ix: usize) {
-        self.runs.entries[ix].armed = None;
+        self.runs.entries[ix].armed = Armed::NOT;
         let too_late = self.last_moment(ix).is_some_and(|last| last <= now);
         let entry = &self.runs.entries[ix];
         let timeout = |limit| Cause::Timeout { limit };
@@ -81,7 +81,7 @@ impl Cell {
                 }
             }
             RunState::Waiting => {
-                let queue = self.shapes.shapes[entry.shape].spec.timeout.queue;
+                let queue = self.shapes.of(entry).spec.timeout.queue;
                 if queue.is_some_and(|queue| entry.since + queue <= now) {
                     self.end_with(now, ix, Command::GiveUp, timeout(TimeoutKind::Queue));
                     return;
@@ -97,7 +97,7 @@ impl Cell {
 
     fn running_due(&mut self, now: Timestamp, ix: usize, too_late: bool) {
         let entry = &self.runs.entries[ix];
-        let timeout = &self.shapes.shapes[entry.shape].spec.timeout;
+        let timeout = &self.shapes.of(entry).spec.timeout;
         let repeat = entry.since + self.config.repeat_every <= now;
         if entry.stopping.is_some() {
             if repeat {
@@ -116,7 +116,7 @@ impl Cell {
             Some(TimeoutKind::Start)
         } else if started && passed(timeout.run, entry.status.started_at.unwrap_or(placed_at)) {
             Some(TimeoutKind::Run)
-        } else if started && passed(timeout.heartbeat, entry.spoke_at) {
+        } else if started && passed(timeout.heartbeat, entry.since) {
             Some(TimeoutKind::Heartbeat)
         } else {
             None
@@ -155,7 +155,7 @@ impl Cell {
         let entry = &mut self.runs.entries[ix];
         entry.since = now;
         let kill = entry.status.cancel().is_some_and(|cancel| cancel.kill);
-        let spec = &self.shapes.shapes[entry.shape].spec;
+        let spec = &self.shapes.of(entry).spec;
         let grace = if kill { std::time::Duration::ZERO } else { spec.timeout.stop_grace };
         let token = entry.token();
         let Some(node) = entry.status.node.and_then(|id| self.nodes.find(id)).map(|ix| self.nodes.get(ix))
@@ -181,7 +181,7 @@ impl Cell {
 
     pub(crate) fn node_due(&mut self, now: Timestamp, ix: usize) {
         let entry = &mut self.nodes.entries[ix];
-        entry.armed = None;
+        entry.armed = Armed::NOT;
         if entry.heard_at + self.config.lost_after <= now {
             if self.loading.is_none() {
                 self.lose_node(now, ix);
@@ -231,7 +231,7 @@ impl Cell {
 
     /// A rate limit may have opened.
     pub(crate) fn group_due(&mut self, now: Timestamp, ix: usize) {
-        self.queue.groups[ix].armed = None;
+        self.queue.groups[ix].armed = Armed::NOT;
         if matches!(self.queue.groups[ix].block, Some(crate::queue::Block::Rate(_))) {
             self.queue.unblock(ix);
             self.try_group(now, ix);
@@ -247,7 +247,7 @@ impl Cell {
     }
 
     pub(crate) fn class_due(&mut self, now: Timestamp, class_ix: usize) {
-        self.queue.classes[class_ix].armed = None;
+        self.queue.classes[class_ix].armed = Armed::NOT;
         if self.hopeless(class_ix).is_some() {
             self.give_away(now, class_ix);
         }
@@ -263,7 +263,8 @@ impl Cell {
         let to = CellId((self.config.cell.0 + 1) % self.config.cells);
         let mut given = 0;
         for group in groups {
-            let waiting: Vec<usize> = self.queue.groups[group].waiting.values().copied().collect();
+            let waiting: Vec<usize> =
+                self.queue.groups[group].waiting.values().map(|run| *run as usize).collect();
             for run in waiting {
                 // A run that nobody could take so far travels less and less often.
                 let entry = &self.runs.entries[run];

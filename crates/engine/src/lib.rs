@@ -26,6 +26,7 @@ mod outbox;
 mod overflow;
 mod owner;
 mod place;
+mod pool;
 mod queue;
 mod rate;
 mod room;

@@ -16,6 +16,7 @@ use crate::event::Ending;
 use crate::nodeset::Filter;
 use crate::queue::GroupKey;
 use crate::runs::{Phase, RunEntry};
+use crate::timers::Armed;
 use crate::verdict::Verdict;
 
 impl Cell {
@@ -35,24 +36,22 @@ impl Cell {
         head: Arc<RunHead>,
         status: RunStatus,
         spec: &Arc<JobSpec>,
-        stored_version: u64,
     ) -> usize {
+        let adopted = status.version > 0;
         let shape = self.shape(&head, spec);
         self.shapes.shapes[shape].runs += 1;
         self.runs.insert(RunEntry {
             head,
             status,
-            shape,
+            shape: shape as u32,
             group: None,
             phase: Phase::Idle,
             since: now,
-            spoke_at: now,
             stopping: None,
-            armed: None,
-            stored_version,
+            armed: Armed::NOT,
             dirty: false,
             in_flight: false,
-            adopted: stored_version > 0,
+            adopted,
             counted: false,
         })
     }
@@ -113,7 +112,7 @@ impl Cell {
         if self.admit(ix)
             && let Some(group) = self.runs.entries[ix].group
         {
-            self.try_group(now, group);
+            self.try_group(now, group as usize);
         }
         if let Some(entry) = self.runs.entries.get(ix)
             && entry.status.state == RunState::Waiting
@@ -126,24 +125,24 @@ impl Cell {
     pub(crate) fn join_group(&mut self, ix: usize) {
         let key = self.group_key(ix);
         let entry = &self.runs.entries[ix];
-        let shape = &self.shapes.shapes[entry.shape];
         let group = match self.queue.find_group(&key) {
             Some(group) => group,
             None => {
-                let group = self.queue.insert_group(key, shape.class, shape.job);
-                self.shapes.jobs[shape.job].groups.insert(group);
+                let (class, job) = (self.shapes.of(entry).class, self.shapes.of(entry).job);
+                let group = self.queue.insert_group(key, class, job);
+                self.shapes.jobs[job].groups.insert(group);
                 group
             }
         };
         let queue_key = entry.queue_key();
-        self.runs.entries[ix].group = Some(group);
+        self.runs.entries[ix].group = Some(group as u32);
         self.queue.push(group, queue_key, ix);
     }
 
     pub(crate) fn group_key(&self, ix: usize) -> GroupKey {
         use mainspring_model::spec::RetryNode;
         let entry = &self.runs.entries[ix];
-        let retry_node = self.shapes.shapes[entry.shape].spec.retry.node;
+        let retry_node = self.shapes.of(entry).spec.retry.node;
         let failed = entry.status.extra.as_ref().map_or(&[][..], |extra| &extra.failed_nodes);
         let (excluded, pinned) = match retry_node {
             RetryNode::Same => {
@@ -153,7 +152,7 @@ impl Cell {
             RetryNode::Other | RetryNode::OtherUnlessOnlyOne => (failed.to_vec(), None),
         };
         GroupKey {
-            shape: entry.shape,
+            shape: entry.shape as usize,
             priority: entry.head.priority,
             concurrency: entry.concurrency_key().into(),
             rate: entry.rate_key().into(),
@@ -165,7 +164,7 @@ impl Cell {
     /// Takes a run out of the queue, if it is in it, and tells what it waited for last.
     pub(crate) fn leave_queue(&mut self, ix: usize) -> Option<Reason> {
         let entry = &mut self.runs.entries[ix];
-        let group_ix = entry.group.take()?;
+        let group_ix = entry.group.take()? as usize;
         let key = entry.queue_key();
         let group = &self.queue.groups[group_ix];
         let full = group.full.as_ref().or(self.queue.classes[group.class].full.as_ref());
@@ -181,7 +180,7 @@ impl Cell {
         entry.phase = Phase::Idle;
         entry.stopping = None;
         let Some(node_ix) = entry.status.node.and_then(|id| self.nodes.find(id)) else { return };
-        let shape = &self.shapes.shapes[entry.shape];
+        let shape = self.shapes.of(entry);
         let (job, spreads, limited) = (shape.job, shape.spreads, shape.spec.concurrency.is_some());
         let need = &self.queue.classes[shape.class].key.need;
         let held = self.nodes.change(node_ix, |node| {
@@ -349,7 +348,7 @@ impl Cell {
         self.leave_queue(ix);
         self.timers.disarm(&mut self.runs.entries[ix].armed, crate::timers::Subject::Run(ix));
         let entry = self.runs.remove(ix);
-        if let Some(class_ix) = self.shapes.release(entry.shape) {
+        if let Some(class_ix) = self.shapes.release(entry.shape as usize) {
             self.drop_class(class_ix);
         }
     }

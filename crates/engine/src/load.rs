@@ -116,7 +116,6 @@ impl Cell {
         if let Some(ix) = self.runs.find(run.head.id) {
             return Some(ix);
         }
-        let version = run.status.version;
         let Some(spec) = spec else {
             return self.give_up_unreadable(now, run);
         };
@@ -125,7 +124,7 @@ impl Cell {
             self.shapes.jobs[job].pause.get_or_insert(pause);
         }
         let shelf = run.status.place.map(|place| place.shelf);
-        let ix = self.enter(now, run.head, run.status, &spec, version);
+        let ix = self.enter(now, run.head, run.status, &spec);
         match shelf {
             Some(Shelf::Flight) => self.adopt_running(now, ix),
             Some(Shelf::Waiting) => self.adopt_waiting(now, ix),
@@ -170,7 +169,7 @@ impl Cell {
         if self.loading.is_none()
             && let Some(group) = self.runs.entries[ix].group
         {
-            self.try_group(now, group);
+            self.try_group(now, group as usize);
         }
     }
 
@@ -190,8 +189,7 @@ impl Cell {
 
     /// A run whose specification is missing or damaged cannot go on.
     fn give_up_unreadable(&mut self, now: Timestamp, run: mainspring_model::Run) -> Option<usize> {
-        let version = run.status.version;
-        let ix = self.enter(now, run.head, run.status, &unreadable_spec(), version);
+        let ix = self.enter(now, run.head, run.status, &unreadable_spec());
         let message = "the job version that the run pins cannot be read".into();
         let cause = Cause::Error { class: "invalid_spec".into(), message };
         self.end_with(now, ix, Command::GiveUp, cause);

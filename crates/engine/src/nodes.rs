@@ -11,6 +11,7 @@ use slab::Slab;
 
 use crate::nodeset::{Filter, NodeSet, Order};
 use crate::room::Room;
+use crate::timers::Armed;
 
 #[derive(Debug)]
 pub(crate) struct NodeEntry {
@@ -30,7 +31,7 @@ pub(crate) struct NodeEntry {
     pub(crate) overbooked: bool,
     /// The sets it is in.
     pub(crate) sets: Vec<usize>,
-    pub(crate) armed: Option<Timestamp>,
+    pub(crate) armed: Armed,
     /// The row's revision in the store; 0 when it has none.
     pub(crate) stored_revision: u64,
     pub(crate) dirty: bool,
@@ -112,7 +113,7 @@ impl Nodes {
             turn: 0,
             overbooked: false,
             sets: Vec::new(),
-            armed: None,
+            armed: Armed::NOT,
             stored_revision,
             dirty: false,
         });

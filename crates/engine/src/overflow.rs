@@ -13,7 +13,7 @@ use crate::cell::Cell;
 use crate::class::QueueKey;
 use crate::event::ShelfRead;
 use crate::message::Message;
-use crate::timers::Subject;
+use crate::timers::{Armed, Subject};
 
 /// Runs that a group may keep in memory however many groups there are.
 const PER_GROUP_MIN: usize = 8;
@@ -28,7 +28,7 @@ pub(crate) struct Overflow {
     spilled: Option<QueueKey>,
     /// Timed runs up to here are in memory.
     pub(crate) horizon: Timestamp,
-    pub(crate) horizon_armed: Option<Timestamp>,
+    pub(crate) horizon_armed: Armed,
 }
 
 impl Overflow {
@@ -120,7 +120,7 @@ impl Cell {
         let mut floor = None;
         for _ in 0..self.config.page_rows {
             let Some((key, group)) = tails.pop() else { break };
-            let run = self.queue.groups[group].waiting[&key];
+            let run = self.queue.groups[group].waiting[&key] as usize;
             self.leave_queue(run);
             if let Some(key) = self.queue.groups.get(group).and_then(last) {
                 tails.push((key, group));
@@ -207,7 +207,7 @@ impl Cell {
 
     /// The horizon moves on: what becomes due is read in.
     pub(crate) fn horizon_due(&mut self, now: Timestamp) {
-        self.overflow.horizon_armed = None;
+        self.overflow.horizon_armed = Armed::NOT;
         let old = self.overflow.horizon;
         self.overflow.horizon = old.max(now + self.config.timed_horizon);
         let after = (old.as_micros(), RunId::MAX);

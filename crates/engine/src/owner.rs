@@ -253,7 +253,7 @@ mod tests {
                 Some(LeaseStep::Look) => {
                     owner.answered(
                         at(now),
-                        LeaseAnswer::Seen(Some(lease(7, Some(member(2)), now / 10 * 10 + 9))),
+                        LeaseAnswer::Seen(Some(lease(7, Some(member(2)), now / 3 * 3 + 9))),
                     );
                 }
                 Some(step) => panic!("{step:?} at {now} though the holder renews"),

@@ -26,7 +26,7 @@ impl Cell {
         while self.pause.is_none() {
             let Some(group) = self.queue.groups.get(group_ix) else { return };
             let Some((_, run)) = group.waiting.first_key_value() else { return };
-            let run = *run;
+            let run = *run as usize;
             if group.block.is_some() || self.hold_back(now, group_ix) {
                 return;
             }
@@ -262,11 +262,10 @@ impl Cell {
         status.place = Some(Place { shelf: Shelf::Flight, rank: now.as_micros() });
         entry.phase = Phase::Ordered;
         entry.since = now;
-        entry.spoke_at = now;
         self.queue.share.served(rank, entry.head.priority);
         self.occupy(run_ix, node_ix, true);
         let entry = &self.runs.entries[run_ix];
-        let shape = &self.shapes.shapes[entry.shape];
+        let shape = self.shapes.of(entry);
         if let Some(rate) = &shape.spec.rate_limit {
             let key = entry.head.keys.as_ref().map_or("", |keys| &keys.rate);
             self.rates.started(entry.head.job, key, rate.limit.get(), rate.per, now);
@@ -282,7 +281,7 @@ impl Cell {
     pub(crate) fn order(&self, run_ix: usize, node_ix: usize) -> Box<Order> {
         let entry = &self.runs.entries[run_ix];
         let node = self.nodes.get(node_ix);
-        let spec = &self.shapes.shapes[entry.shape].spec;
+        let spec = &self.shapes.of(entry).spec;
         Box::new(Order {
             node: node.node.id,
             session: node.session,
@@ -299,7 +298,7 @@ impl Cell {
     /// owner takes over what is there, whether it fits or not.
     pub(crate) fn occupy(&mut self, run_ix: usize, node_ix: usize, strict: bool) {
         let entry = &self.runs.entries[run_ix];
-        let shape = &self.shapes.shapes[entry.shape];
+        let shape = self.shapes.of(entry);
         let need = &self.queue.classes[shape.class].key.need;
         self.nodes.change(node_ix, |node| {
             node.runs.insert(run_ix);

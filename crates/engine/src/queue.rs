@@ -13,6 +13,7 @@ use slab::Slab;
 
 use crate::class::{Class, ClassKey, Full, QUEUE_END, QueueKey};
 use crate::fairshare::FairShare;
+use crate::timers::Armed;
 
 /// What makes two waiting runs interchangeable.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -41,13 +42,13 @@ pub(crate) struct Group {
     pub(crate) key: GroupKey,
     pub(crate) class: usize,
     pub(crate) job: usize,
-    pub(crate) waiting: BTreeMap<QueueKey, usize>,
+    pub(crate) waiting: BTreeMap<QueueKey, u32>,
     pub(crate) block: Option<Block>,
     /// What last held it back.
     pub(crate) held_by: Option<Reason>,
     /// No allowed node has room; only for groups that may not use every node of their class.
     pub(crate) full: Option<Full>,
-    pub(crate) armed: Option<Timestamp>,
+    pub(crate) armed: Armed,
     /// Runs of the group from here on are in the store, because it had enough in memory.
     pub(crate) spilled_from: Option<QueueKey>,
     /// The key under which its class lists it.
@@ -57,7 +58,7 @@ pub(crate) struct Group {
 impl Group {
     /// The run that comes first; a listed group has one.
     pub(crate) fn first(&self) -> usize {
-        *self.waiting.first_key_value().expect("a listed group has a run").1
+        *self.waiting.first_key_value().expect("a listed group has a run").1 as usize
     }
 
     /// Whether some nodes that the class allows are not allowed here.
@@ -108,7 +109,7 @@ impl Queue {
             block: None,
             held_by: None,
             full: None,
-            armed: None,
+            armed: Armed::NOT,
             spilled_from: None,
             listed: None,
         });
@@ -125,7 +126,7 @@ impl Queue {
     }
 
     pub(crate) fn push(&mut self, group: usize, key: QueueKey, run: usize) {
-        self.groups[group].waiting.insert(key, run);
+        self.groups[group].waiting.insert(key, run as u32);
         self.waiting += 1;
         self.relist(group);
     }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use mainspring_model::{AttemptToken, Cause, RunHead, RunId, RunStatus, Timestamp};
 use rustc_hash::FxHashMap;
-use slab::Slab;
+
+use crate::pool::Pool;
+use crate::timers::Armed;
 
 /// What the owner knows of the current attempt beyond the row. A new owner learns it from the node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,23 +21,23 @@ pub(crate) enum Phase {
     Started { beat: u64 },
 }
 
+/// A run in memory. There may be many, so every byte is paid for a hundred thousand times.
 #[derive(Debug)]
 pub(crate) struct RunEntry {
     pub(crate) head: Arc<RunHead>,
+    /// As it is, or will be when it is next written; its version is the row's (or that of the commit under
+    /// way), 0 before the first.
     pub(crate) status: RunStatus,
-    pub(crate) shape: usize,
+    pub(crate) shape: u32,
     /// The group it waits in.
-    pub(crate) group: Option<usize>,
+    pub(crate) group: Option<u32>,
     pub(crate) phase: Phase,
-    /// When it entered its state, or when the order or stop was last sent.
+    /// When it entered its state, when the order or stop was last sent, or, once it executes, when the task
+    /// last said something.
     pub(crate) since: Timestamp,
-    /// When the task last said something.
-    pub(crate) spoke_at: Timestamp,
     /// Why the owner asked the node to end the attempt.
     pub(crate) stopping: Option<Box<Cause>>,
-    pub(crate) armed: Option<Timestamp>,
-    /// The row's version in the store (or in the commit under way); 0 when it has none.
-    pub(crate) stored_version: u64,
+    pub(crate) armed: Armed,
     pub(crate) dirty: bool,
     /// A commit under way carries it; it stays in memory until that is answered.
     pub(crate) in_flight: bool,
@@ -44,6 +46,8 @@ pub(crate) struct RunEntry {
     /// Its end is in the roll-ups.
     pub(crate) counted: bool,
 }
+
+const _: () = assert!(size_of::<RunEntry>() <= 256, "a waiting run would cost more memory");
 
 impl RunEntry {
     pub(crate) fn token(&self) -> AttemptToken {
@@ -66,19 +70,19 @@ impl RunEntry {
 
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
-    pub(crate) entries: Slab<RunEntry>,
-    by_id: FxHashMap<RunId, usize>,
+    pub(crate) entries: Pool<RunEntry>,
+    by_id: FxHashMap<RunId, u32>,
 }
 
 impl Runs {
     pub(crate) fn find(&self, id: RunId) -> Option<usize> {
-        self.by_id.get(&id).copied()
+        self.by_id.get(&id).map(|ix| *ix as usize)
     }
 
     pub(crate) fn insert(&mut self, entry: RunEntry) -> usize {
         let id = entry.head.id;
         let ix = self.entries.insert(entry);
-        self.by_id.insert(id, ix);
+        self.by_id.insert(id, ix as u32);
         ix
     }
 

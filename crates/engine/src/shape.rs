@@ -9,6 +9,8 @@ use mainspring_model::{JobId, JobSpec, NodeId, Pause, Timestamp};
 use rustc_hash::FxHashMap;
 use slab::Slab;
 
+use crate::runs::RunEntry;
+
 /// A job version in use.
 #[derive(Debug)]
 pub(crate) struct Shape {
@@ -18,6 +20,8 @@ pub(crate) struct Shape {
     pub(crate) class: usize,
     /// Whether it matters where the job's other attempts are.
     pub(crate) spreads: bool,
+    /// Whether the job wants its last node again.
+    pub(crate) sticky: bool,
     /// Runs in memory that pin it.
     pub(crate) runs: u32,
 }
@@ -49,6 +53,11 @@ pub(crate) struct Shapes {
 }
 
 impl Shapes {
+    /// The shape of a run.
+    pub(crate) fn of(&self, entry: &RunEntry) -> &Shape {
+        &self.shapes[entry.shape as usize]
+    }
+
     pub(crate) fn find(&self, job: JobId, version: u32) -> Option<usize> {
         self.by_version.get(&(job, version)).copied()
     }
@@ -74,8 +83,10 @@ impl Shapes {
 
     pub(crate) fn insert(&mut self, job: usize, version: u32, spec: Arc<JobSpec>, class: usize) -> usize {
         self.jobs[job].shapes += 1;
-        let spreads = spec.placement.spread.is_some() || balancer_of(&spec) == Balancer::Spread;
-        let ix = self.shapes.insert(Shape { job, version, spec, class, spreads, runs: 0 });
+        let balancer = balancer_of(&spec);
+        let spreads = spec.placement.spread.is_some() || balancer == Balancer::Spread;
+        let sticky = spec.placement.sticky.is_some() || balancer == Balancer::Sticky;
+        let ix = self.shapes.insert(Shape { job, version, spec, class, spreads, sticky, runs: 0 });
         self.by_version.insert((self.jobs[job].id, version), ix);
         ix
     }

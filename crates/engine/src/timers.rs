@@ -23,32 +23,38 @@ pub(crate) enum Subject {
     Horizon,
 }
 
+/// A subject's own memory of its deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Armed(Timestamp);
+
+impl Armed {
+    pub(crate) const NOT: Self = Self(Timestamp::MAX);
+}
+
+impl Default for Armed {
+    fn default() -> Self {
+        Self::NOT
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     deadlines: BTreeSet<(Timestamp, Subject)>,
 }
 
 impl Timers {
-    /// Makes sure that `subject` fires no later than `at`. `armed` is the subject's own memory of its
-    /// deadline.
-    pub(crate) fn arm(&mut self, armed: &mut Option<Timestamp>, at: Option<Timestamp>, subject: Subject) {
-        match (*armed, at) {
-            (Some(old), Some(new)) if old <= new => return,
-            (Some(old), Some(_)) => {
-                self.deadlines.remove(&(old, subject));
-            }
-            (None, Some(_)) => {}
-            (_, None) => return,
-        }
-        *armed = at;
-        if let Some(new) = at {
-            self.deadlines.insert((new, subject));
-        }
+    /// Makes sure that `subject` fires no later than `at`.
+    pub(crate) fn arm(&mut self, armed: &mut Armed, at: Option<Timestamp>, subject: Subject) {
+        let Some(at) = at.filter(|at| *at < armed.0) else { return };
+        self.disarm(armed, subject);
+        *armed = Armed(at);
+        self.deadlines.insert((at, subject));
     }
 
     /// Removes the deadline of a subject that goes away.
-    pub(crate) fn disarm(&mut self, armed: &mut Option<Timestamp>, subject: Subject) {
-        if let Some(old) = armed.take() {
+    pub(crate) fn disarm(&mut self, armed: &mut Armed, subject: Subject) {
+        let Armed(old) = std::mem::take(armed);
+        if old < Timestamp::MAX {
             self.deadlines.remove(&(old, subject));
         }
     }

@@ -50,7 +50,7 @@ impl Cell {
     pub(crate) fn verdict(&self, now: Timestamp, ix: usize, ending: &Ending) -> Verdict {
         let entry = &self.runs.entries[ix];
         let status = &entry.status;
-        let spec = &self.shapes.shapes[entry.shape].spec;
+        let spec = &self.shapes.of(entry).spec;
         if ending.cause.is_success() {
             return Verdict::Succeed { cause: ending.cause.clone() };
         }
@@ -108,7 +108,9 @@ impl Cell {
     pub(crate) fn note_health(&mut self, now: Timestamp, ix: usize) {
         let entry = &self.runs.entries[ix];
         let executed = matches!(entry.phase, Phase::Accepted { .. } | Phase::Started { .. });
-        let job = &mut self.shapes.jobs[self.shapes.shapes[entry.shape].job];
+        let (job_ix, sticky) = (self.shapes.of(entry).job, self.shapes.of(entry).sticky);
+        let was_quarantined = self.is_quarantined(job_ix);
+        let job = &mut self.shapes.jobs[job_ix];
         match entry.status.cause {
             Some(Cause::Lost { .. }) if executed => {
                 if job.lost_at.is_none_or(|last| now.since(last) > self.config.lost_after) {
@@ -116,15 +118,20 @@ impl Cell {
                     job.lost_at = Some(now);
                 }
             }
-            Some(Cause::Lost { .. } | Cause::Refused { .. } | Cause::Cancelled { .. }) | None => {}
+            // These say nothing about what the job does to its node.
+            Some(
+                Cause::Lost { .. } | Cause::Vanished { .. } | Cause::Refused { .. } | Cause::Cancelled { .. },
+            )
+            | None => {}
             Some(_) => {
                 job.losses = 0;
                 if entry.status.cause.as_ref().is_some_and(Cause::is_success) {
-                    let spec = &self.shapes.shapes[entry.shape].spec;
-                    let sticky = crate::class::ClassKey::of_sticky(spec);
                     job.sticky = if sticky { entry.status.node } else { None };
                 }
             }
+        }
+        if was_quarantined && !self.is_quarantined(job_ix) {
+            self.release_job(now, job_ix);
         }
     }
 

@@ -13,7 +13,7 @@ impl Cell {
         let ix = self.runs.find(run)?;
         let entry = &self.runs.entries[ix];
         let due = || Timestamp::from_micros(entry.status.place.map_or(0, |place| place.rank));
-        let spec = &self.shapes.shapes[entry.shape].spec;
+        let spec = &self.shapes.of(entry).spec;
         match entry.status.state {
             RunState::Ready => Some(Reason::BeginTime { until: due() }),
             RunState::Failed => Some(Reason::Backoff {
@@ -35,7 +35,7 @@ impl Cell {
             return Reason::CellPaused { by: pause.by.clone(), note: pause.note.clone() };
         }
         let entry = &self.runs.entries[ix];
-        let Some(group_ix) = entry.group else { return Reason::Overflow };
+        let Some(group_ix) = entry.group.map(|group| group as usize) else { return Reason::Overflow };
         let group = &self.queue.groups[group_ix];
         if let Some(block) = group.block {
             return self.why_blocked(group, block);

@@ -19,6 +19,9 @@ const NAMESPACES: usize = 10;
 const SHAPES_PER_JOB: usize = 2;
 const CYCLE: Duration = Duration::from_micros(5);
 const SESSION: u64 = 1;
+const SUBMISSIONS_PER_COMMIT: usize = 1_000;
+/// Versions from here on ask for more than a node has.
+const VERSION_TOO_LARGE: u32 = 1_000;
 
 /// What the backlog waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +39,13 @@ impl Situation {
             Self::Roomy => "cluster with room",
         }
     }
+}
+
+/// Whether a run fits a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Size {
+    Fitting,
+    TooLarge,
 }
 
 /// A cell and everything around it.
@@ -57,6 +67,8 @@ struct Shape {
     job: JobId,
     version: u32,
     spec: Arc<JobSpec>,
+    /// The same, but no node is large enough.
+    too_large: Arc<JobSpec>,
     submitted_by: Arc<str>,
 }
 
@@ -105,19 +117,29 @@ impl Cluster {
         self.cell.handle(self.now, Event::Hello(Box::new(hello)));
     }
 
+    /// Gives the nodes attempts: all they take, or one for each, so that there is room for more.
+    pub(super) fn occupy(&mut self) {
+        let mut submitted = 0;
+        while match self.situation {
+            Situation::Full => self.cell.waiting() == 0,
+            Situation::Roomy => submitted < self.nodes,
+        } {
+            let request = self.request(Size::Fitting);
+            self.cell.handle(self.now, request);
+            submitted += 1;
+        }
+        self.settle();
+    }
+
     /// Submits until so many runs wait, and settles.
     pub(super) fn fill(&mut self, waiting: usize) {
+        let size = match self.situation {
+            Situation::Full => Size::Fitting,
+            Situation::Roomy => Size::TooLarge,
+        };
         while self.cell.waiting() < waiting {
-            for _ in 0..1_000 {
-                let request = self.request(self.situation == Situation::Roomy);
-                self.cell.handle(self.now, request);
-            }
-            self.settle();
-        }
-        if self.situation == Situation::Roomy {
-            // Attempts to end: each cycle ends the oldest and adds one.
-            for _ in 0..self.nodes {
-                let request = self.request(false);
+            for _ in 0..SUBMISSIONS_PER_COMMIT.min(waiting - self.cell.waiting()) {
+                let request = self.request(size);
                 self.cell.handle(self.now, request);
             }
             self.settle();
@@ -130,7 +152,7 @@ impl Cluster {
 
     /// Submissions that are still to be made.
     pub(super) fn requests(&mut self, count: usize) -> Vec<Event> {
-        (0..count).map(|_| self.request(false)).collect()
+        (0..count).map(|_| self.request(Size::Fitting)).collect()
     }
 
     /// One cycle for each request, then one commit.
@@ -187,16 +209,19 @@ impl Cluster {
         }
     }
 
-    fn request(&mut self, too_large: bool) -> Event {
+    fn request(&mut self, size: Size) -> Event {
         self.submitted += 1;
         let n = self.submitted;
         let shape = &self.shapes[(hash::mix(n) % self.shapes.len() as u64) as usize];
-        let spec = if too_large { shape.too_large() } else { shape.spec.clone() };
+        let (spec, version) = match size {
+            Size::Fitting => (shape.spec.clone(), shape.version),
+            Size::TooLarge => (shape.too_large.clone(), shape.version + VERSION_TOO_LARGE),
+        };
         let head = RunHead {
             id: RunId::new(self.now, u128::from(n)),
             namespace: shape.namespace.clone(),
             job: shape.job,
-            job_version: shape.version + u32::from(too_large) * 1_000,
+            job_version: version,
             inline_spec: None,
             idempotency_key: None,
             priority: priority_of(&spec),
@@ -230,19 +255,15 @@ impl Shape {
         let mut spec = JobSpec::new(name, Body::Process(Process::new("true")));
         spec.resources.cpu_milli = 250 + 10 * n as u64;
         spec.resources.memory_bytes = (64 + n as u64) << 20;
+        let mut too_large = spec.clone();
+        too_large.resources.cpu_milli += 1_000_000;
         Self {
             namespace: format!("team-{}", job % NAMESPACES).parse().expect("a namespace"),
             job: JobId::new(Timestamp::ZERO, job as u128),
             version: 1 + (n % SHAPES_PER_JOB) as u32,
             spec: Arc::new(spec),
+            too_large: Arc::new(too_large),
             submitted_by: "bench".into(),
         }
-    }
-
-    /// The same, but no node is large enough.
-    fn too_large(&self) -> Arc<JobSpec> {
-        let mut spec = JobSpec::clone(&self.spec);
-        spec.resources.cpu_milli += 1_000_000;
-        Arc::new(spec)
     }
 }

@@ -64,6 +64,7 @@ pub(crate) fn run(options: &Options) -> Result<Table> {
 /// The seconds of one cycle. The memory of the backlog is told on the way.
 fn measure(options: &Options, situation: Situation, nodes: usize, table: &mut Table) -> f64 {
     let mut cluster = Cluster::new(situation, nodes, options.shapes);
+    cluster.occupy();
     let grown = live_bytes::growth_of(|| cluster.fill(options.waiting));
     let per_run = grown as f64 / cluster.waiting() as f64;
     let mut times: Vec<Duration> =

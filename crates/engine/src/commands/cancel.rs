@@ -78,7 +78,6 @@ impl Cell {
     /// Takes a run into memory without letting it go on: the caller is about to change it.
     fn take_in(&mut self, now: Timestamp, row: LoadedRun) -> Option<usize> {
         let spec = row.spec.clone()?;
-        let version = row.run.status.version;
-        Some(self.enter(now, row.run.head, row.run.status, &spec, version))
+        Some(self.enter(now, row.run.head, row.run.status, &spec))
     }
 }

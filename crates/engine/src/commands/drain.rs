@@ -62,8 +62,7 @@ impl Cell {
             .map(|(ix, _)| ix)
             .collect();
         for ix in gone {
-            let mut armed = self.nodes.entries[ix].armed.take();
-            self.timers.disarm(&mut armed, Subject::Node(ix));
+            self.timers.disarm(&mut self.nodes.entries[ix].armed, Subject::Node(ix));
             self.nodes.remove(ix);
         }
     }

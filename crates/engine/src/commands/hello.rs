@@ -77,7 +77,7 @@ impl Cell {
                 }
                 Stage::Accepted | Stage::Over => Phase::Accepted { beat },
             };
-            entry.spoke_at = now;
+            entry.since = now;
             self.stats.reattached += 1;
             if survived {
                 self.tell(now, run, RunEventKind::Reattached { node, attempt: token.number });
@@ -142,7 +142,7 @@ impl Cell {
     pub(crate) fn held_room(&self, node_ix: usize) -> Room {
         let mut sum = Room::default();
         for run in &self.nodes.get(node_ix).runs {
-            let shape = &self.shapes.shapes[self.runs.entries[*run].shape];
+            let shape = self.shapes.of(&self.runs.entries[*run]);
             let need = &self.queue.classes[shape.class].key.need;
             sum.slots += need.slots;
             sum.cpu_milli += need.cpu_milli;

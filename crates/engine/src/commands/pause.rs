@@ -28,13 +28,18 @@ impl Cell {
             // Whoever resumes a quarantined job has looked at it.
             entry.losses = 0;
             entry.lost_at = None;
-            for group in entry.groups.clone() {
-                if self.queue.groups[group].block == Some(Block::Job) {
-                    self.queue.unblock(group);
-                }
-            }
-            self.place_waiting(now);
+            self.release_job(now, ix);
         }
+    }
+
+    /// Neither a pause nor a quarantine holds the job back any more.
+    pub(crate) fn release_job(&mut self, now: Timestamp, ix: usize) {
+        for group in self.shapes.jobs[ix].groups.clone() {
+            if self.queue.groups[group].block == Some(Block::Job) {
+                self.queue.unblock(group);
+            }
+        }
+        self.place_waiting(now);
     }
 
     pub(crate) fn pause_cell(&mut self, now: Timestamp, request: RequestId, pause: Option<Pause>) {

@@ -75,7 +75,7 @@ impl Cell {
             Phase::Started { .. } | Phase::Idle => return,
         }
         entry.status.started_at = Some(now);
-        entry.spoke_at = now;
+        entry.since = now;
         self.arm_run(now, ix);
     }
 
@@ -88,7 +88,7 @@ impl Cell {
         checkpoint: Option<mainspring_model::Payload>,
     ) {
         let entry = &mut self.runs.entries[ix];
-        entry.spoke_at = now;
+        entry.since = now;
         let extra = entry.status.extra_mut();
         if let Some(progress) = progress {
             extra.progress = Some(progress);

@@ -32,8 +32,8 @@ impl Cell {
         self.stats.submitted += 1;
         let run = head.id;
         let status = RunStatus { version: 0, ..RunStatus::arrived(self.config.cell, head.created_at) };
-        let ix = self.enter(now, Arc::new(head), status, &spec, 0);
-        let job = self.shapes.shapes[self.runs.entries[ix].shape].job;
+        let ix = self.enter(now, Arc::new(head), status, &spec);
+        let job = self.shapes.of(&self.runs.entries[ix]).job;
         if let Some(pause) = pause {
             self.shapes.jobs[job].pause.get_or_insert(pause);
         }
@@ -61,7 +61,7 @@ impl Cell {
     /// Applies the overlap policy; false when the run was skipped.
     fn overlap(&mut self, now: Timestamp, ix: usize) -> bool {
         let entry = &self.runs.entries[ix];
-        let shape = &self.shapes.shapes[entry.shape];
+        let shape = self.shapes.of(entry);
         let Some(concurrency) = &shape.spec.concurrency else { return true };
         let (job, limit, overlap) = (shape.job, concurrency.limit.get(), concurrency.overlap);
         let key: Box<str> = entry.concurrency_key().into();
