@@ -77,28 +77,34 @@ impl Checker {
         }
     }
 
-    /// A committed change of a row. `granted` is the epoch that the cell's lease row has.
-    pub(crate) fn changed(&mut self, change: &Change, granted: impl Fn(CellId) -> Epoch) -> Verdict {
-        let Some(after) = &change.after else { return Ok(()) };
-        let head = &change.head;
-        match &change.before {
-            None => self.inserted(head)?,
-            Some(before) => legal(head, before, after)?,
-        }
-        self.fenced(change, after, &granted)?;
-        self.attempts_counted(head, after)?;
-        let was = self.running.remove(&head.id);
-        if after.state == RunState::Running {
-            let Some(node) = after.node else { return fail("I12", head.id, "runs on no node".into()) };
-            let key = head.keys.as_ref().map_or("".into(), |keys| keys.concurrency.clone());
-            self.running.insert(head.id, (node, head.job, key));
-            let before = change.before.as_ref();
-            let new_attempt = was.is_none() || before.is_some_and(|before| before.attempt != after.attempt);
-            if new_attempt {
-                self.reserved(head, node)?;
-                self.limited(head)?;
-                self.rated(head, after)?;
+    /// The changes of one commit. `granted` is the epoch that a cell's lease row has. What is reserved is
+    /// looked at when all are applied: only committed states count.
+    pub(crate) fn changed(&mut self, changes: &[Change], granted: impl Fn(CellId) -> Epoch) -> Verdict {
+        let mut placed = Vec::new();
+        for change in changes {
+            let Some(after) = &change.after else { continue };
+            let head = &change.head;
+            match &change.before {
+                None => self.inserted(head)?,
+                Some(before) => legal(head, before, after)?,
             }
+            self.fenced(change, after, &granted)?;
+            self.attempts_counted(head, after)?;
+            let was = self.running.remove(&head.id);
+            if after.state == RunState::Running {
+                let Some(node) = after.node else { return fail("I12", head.id, "runs on no node".into()) };
+                let key = head.keys.as_ref().map_or("".into(), |keys| keys.concurrency.clone());
+                self.running.insert(head.id, (node, head.job, key));
+                let before = change.before.as_ref();
+                if was.is_none() || before.is_some_and(|before| before.attempt != after.attempt) {
+                    placed.push((head, after, node));
+                }
+            }
+        }
+        for (head, after, node) in placed {
+            self.reserved(head, node)?;
+            self.limited(head)?;
+            self.rated(head, after)?;
         }
         Ok(())
     }

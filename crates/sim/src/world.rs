@@ -360,25 +360,21 @@ impl World {
 
     fn at_store(&mut self, scheduler: usize, life: u64, number: u64, ask: Ask) -> Result<(), Violation> {
         let told = self.store.ask(self.now, ask);
-        for change in self.store.core.take_changes() {
+        let changes = self.store.core.take_changes();
+        for change in &changes {
             if let Some(after) = &change.after {
-                let (id, state, attempt) = (change.head.id, after.state, after.attempt);
+                let (id, state, attempt) = (change.head.id, after.state.name(), after.attempt);
+                let (version, epoch, cause) = (after.version, after.epoch, &after.cause);
                 self.trace.say(
                     self.now,
-                    format_args!(
-                        "{id} {} attempt {attempt} v{} {} cause {:?}",
-                        state.name(),
-                        after.version,
-                        after.epoch,
-                        after.cause
-                    ),
+                    format_args!("{id} {state} attempt {attempt} v{version} {epoch} {cause:?}"),
                 );
             }
-            let leases = self.store.core.leases();
-            let granted =
-                |cell| leases.iter().find(|lease| lease.cell == cell).map_or(Epoch(0), |lease| lease.epoch);
-            self.checker.changed(&change, granted)?;
         }
+        let leases = self.store.core.leases();
+        let granted =
+            |cell| leases.iter().find(|lease| lease.cell == cell).map_or(Epoch(0), |lease| lease.epoch);
+        self.checker.changed(&changes, granted)?;
         let Some(told) = told else { return Ok(()) };
         if let Told::Asked(mainspring_store::LeaseGrant::Granted(lease)) = &told {
             self.trace.say(self.now, format_args!("s{scheduler} owns {} under {}", lease.cell, lease.epoch));
