@@ -218,8 +218,7 @@ fn answers(
     Ok(answers)
 }
 
-/// Notes which rows did not return their key. Both sides are in the order of their keys; the server's may not be,
-/// so it is sorted.
+/// Notes which rows did not return their key.
 fn note_refused(
     answer: &mut Applied,
     batch: &'static Batch,

@@ -2,11 +2,13 @@
 //! so that all transactions lock in one order. Positions refer to the transaction's writes, so that answers
 //! find their way back.
 //!
-//! Two groups keep the caller's order where it decides who wins: jobs, because two may want one name; and
-//! runs with one idempotency key, which go in successive waves.
+//! Runs with an idempotency key are sorted by it, because two batches may bring one key under different ids. Two
+//! groups keep the caller's order where it decides who wins: jobs, because two may want one name; and runs with
+//! one idempotency key, which go in successive waves.
 
 use std::collections::HashMap;
 
+use mainspring_model::RunId;
 use mainspring_store::{Transaction, Write};
 
 /// Positions of the writes of each group.
@@ -57,7 +59,7 @@ impl Plan {
         }
         plan.run_inserts = waves(writes, inserts);
         for wave in &mut plan.run_inserts {
-            sort(wave, writes);
+            wave.sort_unstable_by(|left, right| insert_key(writes, *left).cmp(&insert_key(writes, *right)));
         }
         for group in [
             &mut plan.run_updates,
@@ -104,6 +106,17 @@ fn waves(writes: &[Write], inserts: Vec<u32>) -> Vec<Vec<u32>> {
     waves
 }
 
+/// Those without an idempotency key first, by id; then those with one, by it.
+fn insert_key(writes: &[Write], at: u32) -> Option<(Option<(&str, &str)>, RunId)> {
+    match &writes[at as usize] {
+        Write::InsertRun(run) => {
+            let key = run.head.idempotency_key.as_ref().map(|key| (run.head.namespace.as_str(), &**key));
+            Some((key, run.head.id))
+        }
+        _ => None,
+    }
+}
+
 fn sort(group: &mut [u32], writes: &[Write]) {
     group.sort_unstable_by(|left, right| key(&writes[*left as usize]).cmp(&key(&writes[*right as usize])));
 }
@@ -111,7 +124,6 @@ fn sort(group: &mut [u32], writes: &[Write]) {
 /// The primary key within the group: an id, a number, a name.
 fn key(write: &Write) -> ([u8; 16], i64, i64, &str) {
     match write {
-        Write::InsertRun(run) => (*run.head.id.as_bytes(), 0, 0, ""),
         Write::UpdateRun(update) => (*update.id.as_bytes(), 0, 0, ""),
         Write::InsertAttempt(attempt) => {
             (*attempt.token.run.as_bytes(), i64::from(attempt.token.number), 0, "")
@@ -119,11 +131,11 @@ fn key(write: &Write) -> ([u8; 16], i64, i64, &str) {
         Write::InsertEvent(event) => {
             (*event.run.as_bytes(), event.version as i64, i64::from(event.ordinal), "")
         }
-        Write::PutJob(job) => (*job.id.as_bytes(), 0, 0, ""),
         Write::InsertJobVersion(version) => (*version.job.as_bytes(), i64::from(version.version), 0, ""),
         Write::PutNode(node) => (*node.id.as_bytes(), 0, 0, ""),
         Write::AddCounts(add) => (*add.0.job.as_bytes(), add.0.hour.as_micros(), 0, add.0.namespace.as_str()),
-        Write::PauseCell(_) => ([0; 16], 0, 0, ""),
+        // These keep another order, or are alone.
+        Write::InsertRun(_) | Write::PutJob(_) | Write::PauseCell(_) => ([0; 16], 0, 0, ""),
     }
 }
 
@@ -131,7 +143,7 @@ fn key(write: &Write) -> ([u8; 16], i64, i64, &str) {
 mod tests {
     use std::sync::Arc;
 
-    use mainspring_model::{CellId, JobId, Payload, Run, RunHead, RunId, RunStatus, Timestamp};
+    use mainspring_model::{CellId, JobId, Payload, Run, RunHead, RunStatus, Timestamp};
     use mainspring_store::RunUpdate;
 
     use super::*;

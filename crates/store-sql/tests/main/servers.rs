@@ -8,6 +8,7 @@ use mainspring_store::{Registry, Store};
 use mainspring_store_conformance::{Data, Harness};
 use mysql_async::prelude::Queryable;
 use tempfile::TempDir;
+use tokio::sync::Mutex;
 
 /// Which server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,13 +62,13 @@ impl Place {
             }
             Server::Postgres => {
                 let base = url_of("MAINSPRING_TEST_POSTGRES");
-                postgres(&format!("CREATE SCHEMA {name}")).await;
+                Backdoor::open(server, &base).await.execute(&format!("CREATE SCHEMA {name}")).await;
                 let url = format!("{base}?options=-c%20search_path%3D{name}");
                 Self { server, url, name, _folder: None }
             }
             Server::Mysql => {
                 let base = url_of("MAINSPRING_TEST_MYSQL");
-                mysql(&format!("CREATE DATABASE {name}")).await;
+                Backdoor::open(server, &base).await.execute(&format!("CREATE DATABASE {name}")).await;
                 let (server_url, _) = base.rsplit_once('/').unwrap();
                 let url = format!("{server_url}/{name}");
                 Self { server, url, name, _folder: None }
@@ -85,52 +86,49 @@ impl Place {
 
     /// Runs statements behind the store's back.
     pub(crate) async fn execute(&self, text: &str) {
-        match self.server {
-            Server::Sqlite => {
-                let path = self.url.strip_prefix("sqlite:").unwrap();
-                rusqlite::Connection::open(path).unwrap().execute_batch(text).unwrap();
-            }
-            Server::Postgres => postgres(&format!("SET search_path = {}; {text}", self.name)).await,
-            Server::Mysql => {
-                for statement in text.split(';').filter(|statement| !statement.trim().is_empty()) {
-                    mysql_in(&self.name, statement).await;
-                }
-            }
-        }
+        Backdoor::open(self.server, &self.url).await.execute(text).await;
     }
 
     /// Removes the data of a server; files go by themselves.
     pub(crate) async fn remove(&self) {
         match self.server {
             Server::Sqlite => {}
-            Server::Postgres => postgres(&format!("DROP SCHEMA {} CASCADE", self.name)).await,
-            Server::Mysql => mysql(&format!("DROP DATABASE {}", self.name)).await,
+            Server::Postgres => self.execute(&format!("DROP SCHEMA {} CASCADE", self.name)).await,
+            Server::Mysql => self.execute(&format!("DROP DATABASE {}", self.name)).await,
         }
     }
 }
 
-async fn postgres(text: &str) {
-    let url = url_of("MAINSPRING_TEST_POSTGRES");
-    let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
-    let connection = tokio::spawn(connection);
-    client.batch_execute(text).await.unwrap();
-    drop(client);
-    connection.await.unwrap().unwrap();
+/// A connection behind the store's back. Logging in takes a server longer than most statements, so it is kept.
+enum Backdoor {
+    Sqlite(rusqlite::Connection),
+    Postgres(tokio_postgres::Client),
+    Mysql(Box<mysql_async::Conn>),
 }
 
-async fn mysql(text: &str) {
-    let url = url_of("MAINSPRING_TEST_MYSQL");
-    let mut conn = mysql_async::Conn::from_url(&url).await.unwrap();
-    conn.query_drop(text).await.unwrap();
-    conn.disconnect().await.unwrap();
-}
+impl Backdoor {
+    async fn open(server: Server, url: &str) -> Self {
+        match server {
+            Server::Sqlite => {
+                let path = url.strip_prefix("sqlite:").unwrap();
+                Self::Sqlite(rusqlite::Connection::open(path).unwrap())
+            }
+            Server::Postgres => {
+                let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+                tokio::spawn(connection);
+                Self::Postgres(client)
+            }
+            Server::Mysql => Self::Mysql(Box::new(mysql_async::Conn::from_url(url).await.unwrap())),
+        }
+    }
 
-async fn mysql_in(database: &str, text: &str) {
-    let url = url_of("MAINSPRING_TEST_MYSQL");
-    let mut conn = mysql_async::Conn::from_url(&url).await.unwrap();
-    conn.query_drop(format!("USE {database}")).await.unwrap();
-    conn.query_drop(text).await.unwrap();
-    conn.disconnect().await.unwrap();
+    async fn execute(&mut self, text: &str) {
+        match self {
+            Self::Sqlite(connection) => connection.execute_batch(text).unwrap(),
+            Self::Postgres(client) => client.batch_execute(text).await.unwrap(),
+            Self::Mysql(conn) => conn.query_drop(text).await.unwrap(),
+        }
+    }
 }
 
 /// Every table but the one of migrations.
@@ -140,14 +138,16 @@ const TABLES: [&str; 9] =
 /// Fresh stores for conformance. Making tables takes a server longer than most cases, so they are made once and
 /// emptied; a case that asks for data of its own gets it.
 pub(crate) struct Fresh {
-    place: Arc<Place>,
+    place: Place,
     store: Arc<dyn Store>,
+    backdoor: Mutex<Backdoor>,
 }
 
 impl Fresh {
     pub(crate) async fn new(server: Server) -> Self {
         let (place, store) = Place::migrated(server).await;
-        Self { place: Arc::new(place), store }
+        let backdoor = Mutex::new(Backdoor::open(server, &place.url).await);
+        Self { place, store, backdoor }
     }
 
     pub(crate) async fn remove(&self) {
@@ -159,7 +159,7 @@ impl Fresh {
 impl Harness for Fresh {
     async fn fresh(&self) -> Arc<dyn Store> {
         let text: Vec<String> = TABLES.iter().map(|table| format!("DELETE FROM {table}")).collect();
-        self.place.execute(&text.join("; ")).await;
+        self.backdoor.lock().await.execute(&text.join("; ")).await;
         Arc::clone(&self.store)
     }
 
