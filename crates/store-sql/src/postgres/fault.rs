@@ -13,10 +13,20 @@ pub(super) fn of_statement(error: Error) -> Fault {
     }
 }
 
+/// An error of a read: a connection that was closed is worth trying another.
+pub(super) fn of_read(error: Error) -> Fault {
+    let closing = |code: &SqlState| code.code().starts_with("57P");
+    if error.is_closed() || error.code().is_some_and(closing) {
+        Fault::Again(error.into())
+    } else {
+        of_statement(error)
+    }
+}
+
 /// An error of a statement that was sent together with the commit. When the server answered with an error the
 /// commit became a rollback; when it did not answer, nobody knows.
 pub(super) fn of_statement_before_commit(error: Error) -> Fault {
-    if error.as_db_error().is_some() { of_statement(error) } else { of_silence(error) }
+    if error.as_db_error().is_some() { of_statement(error) } else { Fault::Unknown(error.into()) }
 }
 
 /// An error of the commit itself. Only some say that nothing was written: a server that shuts down, or stops
@@ -25,13 +35,8 @@ pub(super) fn of_commit(error: Error) -> Fault {
     match error.code() {
         Some(code) if is_worth_another_try(code) => Fault::Again(error.into()),
         Some(code) if ["23", "25", "53"].contains(&&code.code()[..2]) => Fault::Failed(error.into()),
-        _ => of_silence(error),
+        _ => Fault::Unknown(error.into()),
     }
-}
-
-/// A message that could not even be written down was never sent.
-fn of_silence(error: Error) -> Fault {
-    Fault::Unknown(error.into())
 }
 
 /// Whether a guard's statement said that it touched no row.

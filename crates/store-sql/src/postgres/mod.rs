@@ -71,7 +71,10 @@ fn pool_of(url: &str) -> Result<Pool> {
         Some(own) => format!("{GUARDS} {own}"),
         None => GUARDS.to_owned(),
     };
-    config.options(guards).application_name("mainspring");
+    config.options(guards);
+    if config.get_application_name().is_none() {
+        config.application_name("mainspring");
+    }
     config.keepalives_idle(Duration::from_secs(30)).tcp_user_timeout(Duration::from_secs(30));
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(POOL_WAIT);
@@ -128,14 +131,14 @@ impl Shared {
 
     async fn read<T>(&self, text: &str, params: &[Param], decode: Decode<T>) -> Result<ReadRows<T>, Fault> {
         let client = self.client().await?;
-        let statement = client.prepare_cached(text).await.map_err(fault::of_statement)?;
+        let statement = client.prepare_cached(text).await.map_err(fault::of_read)?;
         let params = params.iter().map(|param| Scalar(param.value()));
         let rows = session::read(&client, &statement, params).await;
         let rows = rows.map_err(|error| {
             if fault::is_stale_statement(&error) {
                 client.statement_cache.clear();
             }
-            fault::of_statement(error)
+            fault::of_read(error)
         })?;
         Ok(rows.into_iter().map(|row| decode(&PostgresRow(row))).collect())
     }
@@ -156,11 +159,14 @@ impl Backend for Postgres {
         decode: Decode<T>,
     ) -> Result<ReadRows<T>> {
         let text = numbered(&text);
-        match self.0.read(&text, &params, decode).await {
-            // A connection that the server closed behind our back, or statements that a migration made stale:
-            // a read may simply be asked again.
-            Err(Fault::Failed(_) | Fault::Again(_)) => Ok(self.0.read(&text, &params, decode).await?),
-            answer => Ok(answer?),
+        // A restarted server has closed every connection of the pool behind our back, and a migration makes
+        // prepared statements stale: a read may simply be asked again.
+        for _ in 0..self.0.pool.status().max_size {
+            match self.0.read(&text, &params, decode).await {
+                Err(Fault::Again(_)) => {}
+                answer => return Ok(answer?),
+            }
         }
+        Ok(self.0.read(&text, &params, decode).await?)
     }
 }

@@ -4,4 +4,7 @@
 //! servers and name them in the environment. Without them these tests fail.
 
 mod conformance;
+mod cut;
+mod proxy;
+mod rows;
 mod servers;

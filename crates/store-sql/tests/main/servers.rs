@@ -10,6 +10,8 @@ use mysql_async::prelude::Queryable;
 use tempfile::TempDir;
 use tokio::sync::Mutex;
 
+use crate::proxy::{self, Cut};
+
 /// Which server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Server {
@@ -63,7 +65,8 @@ impl Place {
             Server::Postgres => {
                 let base = url_of("MAINSPRING_TEST_POSTGRES");
                 Backdoor::open(server, &base).await.execute(&format!("CREATE SCHEMA {name}")).await;
-                let url = format!("{base}?options=-c%20search_path%3D{name}");
+                let url =
+                    format!("{base}?application_name=mainspring-{name}&options=-c%20search_path%3D{name}");
                 Self { server, url, name, _folder: None }
             }
             Server::Mysql => {
@@ -89,6 +92,77 @@ impl Place {
         Backdoor::open(self.server, &self.url).await.execute(text).await;
     }
 
+    /// A connection behind the store's back, for a transaction of its own.
+    pub(crate) async fn backdoor(&self) -> Backdoor {
+        Backdoor::open(self.server, &self.url).await
+    }
+
+    /// Bytes as the server's SQL writes them.
+    pub(crate) fn literal(&self, bytes: &[u8]) -> String {
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        match self.server {
+            Server::Sqlite | Server::Mysql => format!("x'{hex}'"),
+            Server::Postgres => format!("'\\x{hex}'::bytea"),
+        }
+    }
+
+    /// Returns when a connection of a store waits for a lock that somebody holds.
+    pub(crate) async fn wait_for_waiter(&self) {
+        let mut backdoor = self.backdoor().await;
+        for _ in 0..500 {
+            if !backdoor.column(&self.waiters()).await.is_empty() {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        panic!("nobody waits for a lock");
+    }
+
+    fn waiters(&self) -> String {
+        match self.server {
+            Server::Sqlite => unreachable!("SQLite has no server to ask"),
+            Server::Postgres => format!(
+                "SELECT pid::bigint FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid IN \
+                 (SELECT pid FROM pg_locks WHERE relation = '{}.runs'::regclass)",
+                self.name
+            ),
+            Server::Mysql => format!(
+                "SELECT p.id FROM information_schema.processlist p JOIN information_schema.innodb_trx t \
+                 ON t.trx_mysql_thread_id = p.id WHERE t.trx_state = 'LOCK WAIT' AND p.db = '{}'",
+                self.name
+            ),
+        }
+    }
+
+    /// Kills the connections that wait for a lock.
+    pub(crate) async fn kill_waiters(&self) {
+        let mut backdoor = self.backdoor().await;
+        for id in backdoor.column(&self.waiters()).await {
+            backdoor.kill(id).await;
+        }
+    }
+
+    /// Kills every other connection to this data.
+    pub(crate) async fn kill_all_others(&self) {
+        let mut backdoor = self.backdoor().await;
+        let others = match self.server {
+            Server::Sqlite => unreachable!("SQLite has no connections to kill"),
+            // Connections know the schema by their start options only.
+            Server::Postgres => format!(
+                "SELECT DISTINCT a.pid::bigint FROM pg_stat_activity a WHERE a.pid <> pg_backend_pid() \
+                 AND a.application_name = 'mainspring-{}'",
+                self.name
+            ),
+            Server::Mysql => format!(
+                "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND db = '{}'",
+                self.name
+            ),
+        };
+        for id in backdoor.column(&others).await {
+            backdoor.kill(id).await;
+        }
+    }
+
     /// Removes the data of a server; files go by themselves.
     pub(crate) async fn remove(&self) {
         match self.server {
@@ -100,7 +174,7 @@ impl Place {
 }
 
 /// A connection behind the store's back. Logging in takes a server longer than most statements, so it is kept.
-enum Backdoor {
+pub(crate) enum Backdoor {
     Sqlite(rusqlite::Connection),
     Postgres(tokio_postgres::Client),
     Mysql(Box<mysql_async::Conn>),
@@ -122,7 +196,28 @@ impl Backdoor {
         }
     }
 
-    async fn execute(&mut self, text: &str) {
+    /// The first column of the answer, as numbers.
+    async fn column(&mut self, text: &str) -> Vec<i64> {
+        match self {
+            Self::Sqlite(_) => unreachable!("not asked of SQLite"),
+            Self::Postgres(client) => {
+                client.query(text, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
+            }
+            Self::Mysql(conn) => conn.query(text).await.unwrap(),
+        }
+    }
+
+    /// Kills a connection; it may be gone already.
+    async fn kill(&mut self, id: i64) {
+        match self {
+            Self::Sqlite(_) => unreachable!("not asked of SQLite"),
+            Self::Postgres(_) => self.execute(&format!("SELECT pg_terminate_backend({id})")).await,
+            Self::Mysql(conn) => drop(conn.query_drop(format!("KILL {id}")).await),
+        }
+    }
+
+    /// Runs statements.
+    pub(crate) async fn execute(&mut self, text: &str) {
         match self {
             Self::Sqlite(connection) => connection.execute_batch(text).unwrap(),
             Self::Postgres(client) => client.batch_execute(text).await.unwrap(),
@@ -170,9 +265,26 @@ impl Harness for Fresh {
 
 struct Own(Place);
 
+impl Own {
+    /// A handle whose first commit is made but not answered.
+    async fn cut(&self) -> Option<Arc<dyn Store>> {
+        match self.0.server {
+            // There is no connection between us and SQLite; a lost answer is a killed process, which `crash` does.
+            Server::Sqlite => None,
+            Server::Postgres | Server::Mysql => {
+                Some(open(&proxy::in_front_of(&self.0.url, Cut::AfterCommit).await).await)
+            }
+        }
+    }
+}
+
 #[async_trait]
 impl Data for Own {
     async fn open(&self) -> Arc<dyn Store> {
         open(&self.0.url).await
+    }
+
+    async fn open_cut_after_commit(&self) -> Option<Arc<dyn Store>> {
+        self.cut().await
     }
 }
