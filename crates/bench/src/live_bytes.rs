@@ -1,9 +1,11 @@
-//! How many bytes of memory are in use: the system's allocator with a count, which is off unless asked for so
-//! that it does not slow down what is timed.
-#![expect(unsafe_code, reason = "an allocator is an unsafe trait; this one only forwards to the system's")]
+//! How many bytes of memory are in use: the allocator of the `mainspring` binary with a count, which is off
+//! unless asked for so that it does not slow down what is timed.
+#![expect(unsafe_code, reason = "an allocator is an unsafe trait; this one only forwards")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
+use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
+
+use mimalloc::MiMalloc;
 
 static COUNTS: AtomicBool = AtomicBool::new(false);
 static LIVE: AtomicIsize = AtomicIsize::new(0);
@@ -17,7 +19,7 @@ pub(crate) fn growth_of(work: impl FnOnce()) -> isize {
     LIVE.load(Ordering::Relaxed) - before
 }
 
-/// The system's allocator, counted.
+/// The allocator, counted.
 #[derive(Debug)]
 pub(crate) struct Counting;
 
@@ -27,21 +29,21 @@ fn count(bytes: isize) {
     }
 }
 
-// SAFETY: every call goes to the system's allocator with the arguments it came with.
+// SAFETY: every call goes to the allocator with the arguments it came with.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
         // SAFETY: as above.
-        unsafe { System.alloc(layout) }
+        unsafe { MiMalloc.alloc(layout) }
     }
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         count(-(layout.size() as isize));
         // SAFETY: as above.
-        unsafe { System.dealloc(at, layout) }
+        unsafe { MiMalloc.dealloc(at, layout) }
     }
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         count(new_size as isize - layout.size() as isize);
         // SAFETY: as above.
-        unsafe { System.realloc(at, layout, new_size) }
+        unsafe { MiMalloc.realloc(at, layout, new_size) }
     }
 }

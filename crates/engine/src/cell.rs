@@ -133,7 +133,7 @@ impl Cell {
 
     /// What may be said at once.
     pub fn take_messages(&mut self) -> Vec<Message> {
-        std::mem::take(&mut self.outbox.now)
+        self.outbox.take_now()
     }
 
     /// When [`Event::Tick`] is next of use.
@@ -172,7 +172,8 @@ impl Cell {
             self.outbox.now.extend(held.into_iter().map(|(_, message)| message));
             return None;
         }
-        let mut writes = Vec::with_capacity(self.outbox.dirty_runs.len() + 8);
+        let runs = self.outbox.dirty_runs.len().min(RUNS_PER_BATCH_MAX);
+        let mut writes = Vec::with_capacity(runs + self.outbox.other_writes());
         let mut written = Vec::with_capacity(writes.capacity());
         self.cut_runs(&mut writes, &mut written);
         self.cut_nodes(&mut writes, &mut written);
@@ -189,24 +190,30 @@ impl Cell {
         writes.extend(counts);
         self.outbox.seq += 1;
         let fence = Fence { cell: self.config.cell, epoch: self.epoch, seq: self.outbox.seq };
-        // What is about a run that did not fit into this batch waits for the next.
-        let mut messages = Vec::new();
-        for (run, message) in self.outbox.take_held() {
-            let waits = run.and_then(|id| self.runs.find(id)).is_some_and(|ix| self.runs.entries[ix].dirty);
-            if waits {
-                self.outbox.after_commit(run, message);
-            } else {
-                messages.push((run, message));
-            }
+        let mut messages = self.outbox.take_held();
+        if !self.outbox.dirty_runs.is_empty() {
+            messages = self.hold_on(messages);
         }
         self.outbox.in_flight = Some(InFlight { writes: written, messages });
         Some(Batch { transaction: Transaction::fenced(fence, writes) })
     }
 
+    /// What is about a run that did not fit into this batch waits for the next.
+    fn hold_on(&mut self, messages: Vec<(Option<RunId>, Message)>) -> Vec<(Option<RunId>, Message)> {
+        let dirty = |run: Option<RunId>| {
+            run.and_then(|id| self.runs.find(id)).is_some_and(|ix| self.runs.entries[ix].dirty)
+        };
+        let (wait, go): (Vec<_>, Vec<_>) = messages.into_iter().partition(|(run, _)| dirty(*run));
+        for (run, message) in wait {
+            self.outbox.after_commit(run, message);
+        }
+        go
+    }
+
     fn cut_runs(&mut self, writes: &mut Vec<Write>, written: &mut Vec<Written>) {
         let count = self.outbox.dirty_runs.len().min(RUNS_PER_BATCH_MAX);
-        let rest = self.outbox.dirty_runs.split_off(count);
-        for ix in std::mem::replace(&mut self.outbox.dirty_runs, rest) {
+        let mut runs = std::mem::take(&mut self.outbox.dirty_runs);
+        for ix in runs.drain(..count) {
             self.count_end(ix);
             let entry = &mut self.runs.entries[ix];
             entry.dirty = false;
@@ -223,6 +230,7 @@ impl Cell {
                 written.push(Written::UpdateRun(ix));
             }
         }
+        self.outbox.dirty_runs = runs;
         let events = std::mem::take(&mut self.outbox.events);
         for (ordinal, (ix, at, kind)) in events.into_iter().enumerate() {
             let entry = &self.runs.entries[ix];
@@ -291,6 +299,7 @@ impl Cell {
                 (Written::Node(_), Outcome::Applied) | (Written::History, _) => {}
             }
         }
+        self.outbox.now.reserve(in_flight.messages.len());
         for (run, message) in in_flight.messages {
             let refused = refused_runs.iter().find(|(_, id, _)| Some(*id) == run);
             match (refused, message) {

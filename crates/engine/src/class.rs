@@ -82,8 +82,8 @@ pub(crate) struct Class {
     pub(crate) shapes: u32,
     /// Groups that wait for nothing but a node, by their first run.
     pub(crate) order: BTreeMap<QueueKey, usize>,
-    /// The first of them, or the end.
-    pub(crate) head: QueueKey,
+    /// Where the queue's heads have it, while a group is listed.
+    pub(crate) head: Option<usize>,
     /// No node has room; true at most while a group is listed.
     pub(crate) full: Option<Full>,
     pub(crate) armed: Armed,
@@ -98,7 +98,7 @@ impl Class {
             preferred,
             shapes: 0,
             order: BTreeMap::new(),
-            head: QUEUE_END,
+            head: None,
             full: None,
             armed: Armed::NOT,
         }

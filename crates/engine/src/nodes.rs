@@ -31,6 +31,10 @@ pub(crate) struct NodeEntry {
     pub(crate) overbooked: bool,
     /// The sets it is in.
     pub(crate) sets: Vec<usize>,
+    /// Where the sets' orders list it; none when they do not.
+    listed: Option<Standing>,
+    /// It changed since the orders were made true.
+    stale: bool,
     pub(crate) armed: Armed,
     /// The row's revision in the store; 0 when it has none.
     pub(crate) stored_revision: u64,
@@ -57,14 +61,37 @@ impl NodeEntry {
         Room::new(self.node.slots, &self.node.capacity)
     }
 
-    /// Where it stands in an order; smaller comes first.
+    /// Where it stands now; none when it takes nothing.
+    fn standing(&self) -> Option<Standing> {
+        self.is_open().then(|| Standing {
+            active: self.runs.len() as u64,
+            used_cpu: used(self.node.capacity.cpu_milli, self.free.cpu_milli),
+            used_memory: used(self.node.capacity.memory_bytes, self.free.memory_bytes),
+            free_cpu: self.free.cpu_milli,
+            turn: self.turn,
+        })
+    }
+}
+
+/// What the orders look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Standing {
+    active: u64,
+    used_cpu: u64,
+    used_memory: u64,
+    free_cpu: u64,
+    turn: u64,
+}
+
+impl Standing {
+    /// The place in an order; smaller comes first.
     pub(crate) fn key(&self, order: Order) -> u64 {
         match order {
             Order::Joined => 0,
-            Order::Active => self.runs.len() as u64,
-            Order::UsedCpu => used(self.node.capacity.cpu_milli, self.free.cpu_milli),
-            Order::UsedMemory => used(self.node.capacity.memory_bytes, self.free.memory_bytes),
-            Order::FreeCpu => self.free.cpu_milli,
+            Order::Active => self.active,
+            Order::UsedCpu => self.used_cpu,
+            Order::UsedMemory => self.used_memory,
+            Order::FreeCpu => self.free_cpu,
             Order::Turn => self.turn,
         }
     }
@@ -83,6 +110,8 @@ pub(crate) struct Nodes {
     pub(crate) entries: Slab<NodeEntry>,
     by_id: FxHashMap<NodeId, usize>,
     pub(crate) sets: Slab<NodeSet>,
+    /// Nodes that changed since the orders were made true.
+    stale: Vec<usize>,
     set_by_filter: FxHashMap<Filter, usize>,
 }
 
@@ -113,6 +142,8 @@ impl Nodes {
             turn: 0,
             overbooked: false,
             sets: Vec::new(),
+            listed: None,
+            stale: false,
             armed: Armed::NOT,
             stored_revision,
             dirty: false,
@@ -125,6 +156,7 @@ impl Nodes {
     /// Forgets a node; it holds nothing.
     pub(crate) fn remove(&mut self, ix: usize) {
         self.leave_sets(ix);
+        self.stale.retain(|stale| *stale != ix);
         let entry = self.entries.remove(ix);
         assert!(entry.runs.is_empty(), "a node that is forgotten holds nothing");
         self.by_id.remove(&entry.node.id);
@@ -154,27 +186,37 @@ impl Nodes {
         self.enter_sets(ix);
     }
 
-    /// Changes a node and keeps every order true.
+    /// Changes a node. The orders follow when somebody looks at them: see [`Self::freshen`].
     pub(crate) fn change<T>(&mut self, ix: usize, change: impl FnOnce(&mut NodeEntry) -> T) -> T {
         let entry = &mut self.entries[ix];
-        let (was_open, was_in_service) = (entry.is_open(), entry.in_service());
-        if was_open {
-            for set in &entry.sets {
-                self.sets[*set].close(ix, entry);
-            }
-        }
+        let was_in_service = entry.in_service();
         let answer = change(entry);
-        if entry.is_open() {
-            for set in &entry.sets {
-                self.sets[*set].open(ix, entry);
-            }
-        }
         match (was_in_service, entry.in_service()) {
             (false, true) => entry.sets.iter().for_each(|set| self.sets[*set].enter_service(ix, entry)),
             (true, false) => entry.sets.iter().for_each(|set| self.sets[*set].leave_service(entry)),
             (true, true) | (false, false) => {}
         }
+        self.is_stale(ix);
         answer
+    }
+
+    fn is_stale(&mut self, ix: usize) {
+        if !std::mem::replace(&mut self.entries[ix].stale, true) {
+            self.stale.push(ix);
+        }
+    }
+
+    /// Makes every order true. A full cluster never needs it: nobody looks for a node.
+    pub(crate) fn freshen(&mut self) {
+        for ix in self.stale.drain(..) {
+            let entry = &mut self.entries[ix];
+            entry.stale = false;
+            let (old, new) = (entry.listed, entry.standing());
+            for set in &entry.sets {
+                self.sets[*set].relist(ix, old, new);
+            }
+            entry.listed = new;
+        }
     }
 
     fn enter_sets(&mut self, ix: usize) {
@@ -183,22 +225,21 @@ impl Nodes {
             if set.filter.passes(&entry.node) {
                 set.members.insert((entry.node.name.clone(), ix));
                 entry.sets.push(set_ix);
-                if entry.is_open() {
-                    set.open(ix, entry);
-                }
                 if entry.in_service() {
                     set.enter_service(ix, entry);
                 }
             }
         }
+        self.is_stale(ix);
     }
 
     fn leave_sets(&mut self, ix: usize) {
         let entry = &mut self.entries[ix];
+        let listed = entry.listed.take();
         for set_ix in std::mem::take(&mut entry.sets) {
             let set = &mut self.sets[set_ix];
             set.members.remove(&(entry.node.name.clone(), ix));
-            set.close(ix, entry);
+            set.relist(ix, listed, None);
             if entry.in_service() {
                 set.leave_service(entry);
             }
@@ -229,14 +270,11 @@ impl Nodes {
 
     /// Makes sure that a set keeps `order`.
     pub(crate) fn keep_order(&mut self, set_ix: usize, order: Order) {
+        self.freshen();
         let set = &mut self.sets[set_ix];
-        let open: Vec<(usize, &NodeEntry)> = set
-            .members
-            .iter()
-            .map(|(_, ix)| (*ix, &self.entries[*ix]))
-            .filter(|(_, entry)| entry.is_open())
-            .collect();
-        set.keep(order, open.into_iter());
+        let standing = |ix: usize| self.entries[ix].listed.map(|standing| (ix, standing));
+        let listed: Vec<_> = set.members.iter().filter_map(|(_, ix)| standing(*ix)).collect();
+        set.keep(order, listed.into_iter());
     }
 
     /// Makes sure that a set keeps its ring.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mainspring_model::Node;
 use mainspring_model::selector::Selector;
 
-use crate::nodes::NodeEntry;
+use crate::nodes::{NodeEntry, Standing};
 
 /// What a node must pass, whatever room it has.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -80,7 +80,7 @@ impl NodeSet {
     }
 
     /// Makes sure that `order` is kept; `open` are the open members.
-    pub(crate) fn keep<'a>(&mut self, order: Order, open: impl Iterator<Item = (usize, &'a NodeEntry)>) {
+    pub(crate) fn keep(&mut self, order: Order, open: impl Iterator<Item = (usize, Standing)>) {
         self.orders.entry(order).or_insert_with(|| open.map(|(ix, node)| (node.key(order), ix)).collect());
     }
 
@@ -110,17 +110,18 @@ impl NodeSet {
             .map(|(_, ix)| *ix)
     }
 
-    /// Takes a node out of the orders, as it was; call before it changes.
-    pub(crate) fn close(&mut self, ix: usize, node: &NodeEntry) {
+    /// Moves a node in the orders from where it stood to where it stands.
+    pub(crate) fn relist(&mut self, ix: usize, old: Option<Standing>, new: Option<Standing>) {
         for (order, set) in &mut self.orders {
-            set.remove(&(node.key(*order), ix));
-        }
-    }
-
-    /// Puts a node into the orders, as it is; call after it changed, if it is open.
-    pub(crate) fn open(&mut self, ix: usize, node: &NodeEntry) {
-        for (order, set) in &mut self.orders {
-            set.insert((node.key(*order), ix));
+            let key = |standing: Standing| standing.key(*order);
+            let (old, new) = (old.map(key), new.map(key));
+            if old == new {
+                continue;
+            }
+            if let Some(old) = old {
+                set.remove(&(old, ix));
+            }
+            set.extend(new.map(|new| (new, ix)));
         }
     }
 

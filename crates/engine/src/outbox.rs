@@ -83,7 +83,21 @@ impl Outbox {
     }
 
     pub(crate) fn take_held(&mut self) -> Vec<(Option<RunId>, Message)> {
-        std::mem::take(&mut self.held)
+        renew(&mut self.held)
+    }
+
+    /// What may be said at once.
+    pub(crate) fn take_now(&mut self) -> Vec<Message> {
+        renew(&mut self.now)
+    }
+
+    /// How many writes there are beside those of runs.
+    pub(crate) fn other_writes(&self) -> usize {
+        self.events.len()
+            + self.dirty_nodes.len()
+            + self.attempts.len()
+            + self.asked.len()
+            + self.counts.len()
     }
 
     /// Everything owed about a run is void.
@@ -102,4 +116,10 @@ impl Outbox {
             && self.counts.is_empty()
             && self.asked.is_empty())
     }
+}
+
+/// Takes a list away and leaves one that has room for as much again.
+fn renew<T>(list: &mut Vec<T>) -> Vec<T> {
+    let room = Vec::with_capacity(list.len());
+    std::mem::replace(list, room)
 }

@@ -86,8 +86,12 @@ impl Cell {
     fn first_for(&self, node_ix: usize) -> Option<usize> {
         let node = self.nodes.get(node_ix);
         let mut best = (QUEUE_END, None);
-        for (_, class) in &self.queue.classes {
-            if class.head >= best.0 || !node.free.fits(&class.key.need) || !node.sets.contains(&class.set) {
+        for head in &self.queue.heads {
+            if head.first >= best.0 || !head.may_fit(&node.free) {
+                continue;
+            }
+            let class = &self.queue.classes[head.class];
+            if !node.free.fits(&class.key.need) || !node.sets.contains(&class.set) {
                 continue;
             }
             let found = class.order.iter().find(|(_, group)| self.allows(**group, node_ix));
@@ -193,6 +197,7 @@ impl Cell {
     }
 
     fn choose(&mut self, group_ix: usize, run_ix: usize) -> Option<usize> {
+        self.nodes.freshen();
         let group = &self.queue.groups[group_ix];
         let class = &self.queue.classes[group.class];
         let entry = &self.runs.entries[run_ix];

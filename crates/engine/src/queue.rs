@@ -11,8 +11,9 @@ use mainspring_model::{NodeId, Reason, Timestamp};
 use rustc_hash::FxHashMap;
 use slab::Slab;
 
-use crate::class::{Class, ClassKey, Full, QUEUE_END, QueueKey};
+use crate::class::{Class, ClassKey, Full, QueueKey};
 use crate::fairshare::FairShare;
+use crate::room::Room;
 use crate::timers::Armed;
 
 /// What makes two waiting runs interchangeable.
@@ -67,12 +68,34 @@ impl Group {
     }
 }
 
+/// What a freed node looks at of a class in which something is listed: small and side by side, because
+/// every end of an attempt looks at all of them.
+#[derive(Debug)]
+pub(crate) struct Head {
+    /// The place of its first run.
+    pub(crate) first: QueueKey,
+    pub(crate) class: usize,
+    cpu_milli: u64,
+    memory_bytes: u64,
+}
+
+const _: () = assert!(size_of::<Head>() <= 48, "a freed node would look at more memory");
+
+impl Head {
+    /// Whether the class may fit; if not, it does not.
+    pub(crate) fn may_fit(&self, free: &Room) -> bool {
+        self.cpu_milli <= free.cpu_milli && self.memory_bytes <= free.memory_bytes
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     pub(crate) groups: Slab<Group>,
     group_by_key: FxHashMap<GroupKey, usize>,
     pub(crate) classes: Slab<Class>,
     class_by_key: FxHashMap<ClassKey, usize>,
+    /// The classes in which something is listed.
+    pub(crate) heads: Vec<Head>,
     pub(crate) share: FairShare,
     /// Runs that wait in memory.
     pub(crate) waiting: usize,
@@ -167,10 +190,31 @@ impl Queue {
             }
             None => group.full = None,
         }
-        if class.order.is_empty() {
-            // Room that is freed from now on is not offered to the class.
-            class.full = None;
+        let class = group.class;
+        self.set_head(class);
+    }
+
+    /// Makes the heads say what is true of the class.
+    fn set_head(&mut self, ix: usize) {
+        let class = &mut self.classes[ix];
+        let first = class.order.first_key_value().map(|(key, _)| *key);
+        match (class.head, first) {
+            (Some(at), Some(first)) => self.heads[at].first = first,
+            (None, Some(first)) => {
+                let (cpu_milli, memory_bytes) = (class.key.need.cpu_milli, class.key.need.memory_bytes);
+                class.head = Some(self.heads.len());
+                self.heads.push(Head { first, class: ix, cpu_milli, memory_bytes });
+            }
+            (Some(at), None) => {
+                class.head = None;
+                // Room that is freed from now on is not offered to the class.
+                class.full = None;
+                self.heads.swap_remove(at);
+                if let Some(moved) = self.heads.get(at) {
+                    self.classes[moved.class].head = Some(at);
+                }
+            }
+            (None, None) => {}
         }
-        class.head = class.order.first_key_value().map_or(QUEUE_END, |(key, _)| *key);
     }
 }

@@ -24,7 +24,7 @@ const SUBMISSIONS_PER_COMMIT: usize = 1_000;
 const VERSION_TOO_LARGE: u32 = 1_000;
 
 /// What the backlog waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Situation {
     /// For a node to be freed.
     Full,

@@ -43,11 +43,15 @@ pub(crate) struct Options {
     /// Measurements; the median is told.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
+    /// Only this situation, for a profiler.
+    #[arg(long)]
+    only: Option<Situation>,
 }
 
 pub(crate) fn run(options: &Options) -> Result<Table> {
     let mut table = Table::new("engine");
-    for situation in [Situation::Full, Situation::Roomy] {
+    let situations = [Situation::Full, Situation::Roomy];
+    for situation in situations.into_iter().filter(|it| options.only.is_none_or(|only| only == *it)) {
         let few = measure(options, situation, options.nodes, &mut table);
         let many = measure(options, situation, options.nodes * 10, &mut table);
         let name = format!("{}, cost of a cycle with ten times the nodes", situation.name());
