@@ -26,6 +26,7 @@ use crate::rate::RateLimits;
 use crate::runs::Runs;
 use crate::shape::Shapes;
 use crate::stats::Stats;
+use crate::suspects::Suspects;
 use crate::timers::{Armed, Subject, Timers};
 
 /// Runs written at once; leaves room in a transaction for nodes, attempts, events and counts.
@@ -51,6 +52,8 @@ pub struct Cell {
     pub(crate) outbox: Outbox,
     /// The latest moment an event came.
     pub(crate) last_now: Timestamp,
+    /// Attempts of jobs that lost a node and have not succeeded since.
+    pub(crate) suspects: Suspects,
     /// Grows whenever a node gains room that the queue did not take.
     pub(crate) room: u64,
     pub(crate) poll_armed: Armed,
@@ -92,6 +95,7 @@ impl Cell {
             overflow: Overflow::default(),
             outbox: Outbox::default(),
             last_now: now,
+            suspects: Suspects::default(),
             room: 1,
             poll_armed: Armed::NOT,
             stats: Stats::default(),

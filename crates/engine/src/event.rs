@@ -104,7 +104,8 @@ pub struct Submission {
     pub pause: Option<Pause>,
 }
 
-/// A node introduces itself, with everything it holds.
+/// A node introduces itself, with everything it holds. The node's id lives in its journal: a node that lost
+/// its journal joins under a new id, and the old one is given up like any silent node.
 #[derive(Debug, Clone)]
 pub struct Hello {
     /// Who it is. The owner decides `state`, `revision` and the times.
@@ -113,8 +114,6 @@ pub struct Hello {
     pub session: u64,
     /// Counts as this heartbeat.
     pub beat: u64,
-    /// Whether it forgot everything: a new disk under an old name.
-    pub fresh: bool,
     /// Every attempt that executes, or has ended and is not acknowledged.
     pub held: Vec<Held>,
 }

@@ -33,6 +33,7 @@ mod room;
 mod runs;
 mod shape;
 mod stats;
+mod suspects;
 mod timers;
 mod verdict;
 mod why;

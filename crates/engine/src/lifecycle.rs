@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use mainspring_model::{
-    Attempt, Cause, Command, Counts, JobSpec, Place, Reason, RunEventKind, RunHead, RunState, RunStatus,
-    Shelf, Timestamp, counter, limits, transition,
+    Attempt, Cause, Command, Counts, JobSpec, Place, Reason, RunEventKind, RunHead, RunId, RunState,
+    RunStatus, Shelf, Timestamp, counter, limits, transition,
 };
 
 use crate::cell::Cell;
@@ -182,6 +182,7 @@ impl Cell {
         let Some(node_ix) = entry.status.node.and_then(|id| self.nodes.find(id)) else { return };
         let shape = self.shapes.of(entry);
         let (job, spreads, limited) = (shape.job, shape.spreads, shape.spec.concurrency.is_some());
+        self.suspects.ended(ix);
         let need = &self.queue.classes[shape.class].key.need;
         let held = self.nodes.change(node_ix, |node| {
             let held = node.runs.remove(&ix);
@@ -347,8 +348,9 @@ impl Cell {
     pub(crate) fn forget(&mut self, ix: usize) {
         self.leave_queue(ix);
         self.timers.disarm(&mut self.runs.entries[ix].armed, crate::timers::Subject::Run(ix));
-        let entry = self.runs.remove(ix);
-        if let Some(class_ix) = self.shapes.release(entry.shape as usize) {
+        let shape = self.runs.entries[ix].shape as usize;
+        self.runs.remove(ix);
+        if let Some(class_ix) = self.shapes.release(shape) {
             self.drop_class(class_ix);
         }
     }
@@ -369,14 +371,15 @@ impl Cell {
     /// The store refused the run: it never was, or it is not what was read. Undoes all that memory did.
     pub(crate) fn withdraw(&mut self, now: Timestamp, ix: usize) {
         let was_adopted = self.runs.entries[ix].adopted;
-        let key = self.runs.entries[ix].queue_key();
         self.outbox.drop_run(ix, self.runs.entries[ix].head.id);
         if self.runs.entries[ix].status.state == RunState::Running {
             self.vacate(now, ix);
         }
         self.forget(ix);
         if was_adopted {
-            self.overflow.reread_from(key);
+            // Where the row stands by now is not known: everything that waits is looked through again.
+            self.overflow.reread_from((0, RunId::MIN));
+            self.read_in();
         }
     }
 }

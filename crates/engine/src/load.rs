@@ -98,6 +98,7 @@ impl Cell {
     /// Looks for runs that others inserted for this cell.
     pub(crate) fn poll_arrivals(&mut self, now: Timestamp) {
         self.read(Shelf::Arrived, None, None, self.config.page_rows);
+        self.park_hopeless();
         self.read_in();
         self.sweep_nodes(now);
         self.arm_poll(now);

@@ -6,17 +6,18 @@
 
 use std::collections::BinaryHeap;
 
-use mainspring_model::{RunId, Shelf, Timestamp};
+use mainspring_model::{Reason, RunId, Shelf, Timestamp};
 use mainspring_store::ShelfQuery;
 
 use crate::cell::Cell;
 use crate::class::QueueKey;
 use crate::event::ShelfRead;
 use crate::message::Message;
+use crate::queue::{Block, Group};
 use crate::timers::{Armed, Subject};
 
 /// Runs that a group may keep in memory however many groups there are.
-const PER_GROUP_MIN: usize = 8;
+const PER_GROUP_MIN: usize = 1;
 
 #[derive(Debug, Default)]
 pub(crate) struct Overflow {
@@ -26,6 +27,8 @@ pub(crate) struct Overflow {
     reading: bool,
     /// The smallest key that went to the store while the read was under way.
     spilled: Option<QueueKey>,
+    /// The first of the runs that are in the store because nothing here can take them.
+    parked: Option<QueueKey>,
     /// Timed runs up to here are in memory.
     pub(crate) horizon: Timestamp,
     pub(crate) horizon_armed: Armed,
@@ -135,6 +138,46 @@ impl Cell {
         }
         if let Some(key) = floor {
             self.overflow.reread_from(key);
+        }
+    }
+
+    /// Memory is short and some of it holds runs that cannot go on until something changes: no node fits
+    /// them, or their job is paused. They make room for those behind them.
+    pub(crate) fn park_hopeless(&mut self) {
+        if self.overflow.after.is_none() || self.queue.waiting <= self.config.waiting_max / 2 {
+            return;
+        }
+        let hopeless = |ix: usize, group: &Group| {
+            let waits = group.full.is_some() || self.queue.classes[group.class].full.is_some();
+            group.block == Some(Block::Job)
+                || (waits && matches!(self.why_no_room(ix), Reason::NoNode { .. }))
+        };
+        let all = self.queue.groups.iter();
+        let groups: Vec<usize> = all.filter(|(ix, group)| hopeless(*ix, group)).map(|(ix, _)| ix).collect();
+        for group_ix in groups {
+            let group = &mut self.queue.groups[group_ix];
+            let mut first = group.spilled_from.take();
+            let runs: Vec<(QueueKey, usize)> =
+                group.waiting.iter().map(|(key, run)| (*key, *run as usize)).collect();
+            for (key, run) in runs {
+                let entry = &self.runs.entries[run];
+                if !entry.dirty && !entry.in_flight {
+                    first = Some(first.map_or(key, |first| first.min(key)));
+                    self.forget(run);
+                }
+            }
+            self.overflow.parked = match (self.overflow.parked, first) {
+                (Some(parked), Some(first)) => Some(parked.min(first)),
+                (parked, first) => parked.or(first),
+            };
+        }
+    }
+
+    /// Something changed that may help those that were hopeless: read them in again.
+    pub(crate) fn unpark(&mut self) {
+        if let Some(key) = self.overflow.parked.take() {
+            self.overflow.reread_from(key);
+            self.read_in();
         }
     }
 

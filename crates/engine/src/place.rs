@@ -72,6 +72,21 @@ impl Cell {
             let run = self.queue.groups[group_ix].first();
             self.place(now, run, node_ix);
         }
+        self.reopen_classes(node_ix);
+    }
+
+    /// A node has room left: classes that it could take are not full any more, even if what waits in them
+    /// may not use this very node.
+    fn reopen_classes(&mut self, node_ix: usize) {
+        let node = self.nodes.get(node_ix);
+        if !node.is_open() {
+            return;
+        }
+        for (_, class) in &mut self.queue.classes {
+            if class.full.is_some() && node.free.fits(&class.key.need) && node.sets.contains(&class.set) {
+                class.full = None;
+            }
+        }
     }
 
     /// Nodes went or left service: a group that avoids some of them may have to take one of those now.
@@ -107,6 +122,10 @@ impl Cell {
     /// Whether a group may use a node that its class may use.
     pub(crate) fn allows(&self, group_ix: usize, node_ix: usize) -> bool {
         let group = &self.queue.groups[group_ix];
+        if self.is_suspect(group.job) && self.suspects.nodes_of_others(group.job).any(|node| node == node_ix)
+        {
+            return false;
+        }
         if let Some(bound) = self.bound_to(group) {
             return bound == node_ix;
         }
@@ -178,7 +197,8 @@ impl Cell {
         let group = &self.queue.groups[group_ix];
         let class_ix = group.class;
         let class = &self.queue.classes[class_ix];
-        let restricted = group.is_restricted() || class.key.sticky == Some(Sticky::Require);
+        let restricted =
+            group.is_restricted() || class.key.sticky == Some(Sticky::Require) || self.is_suspect(group.job);
         let is_full = |full: &Option<Full>| full.as_ref().is_some_and(|full| full.at == self.room);
         if is_full(&class.full) || is_full(&group.full) {
             return None;
@@ -207,7 +227,7 @@ impl Cell {
             node.is_open() && node.free.fits(&class.key.need) && node.sets.contains(&class.set)
         };
         if let Some(bound) = self.bound_to(group) {
-            return has_room(bound).then_some(bound);
+            return (has_room(bound) && self.allows(group_ix, bound)).then_some(bound);
         }
         if class.key.sticky == Some(Sticky::Prefer)
             && let Some(last) = job.sticky.and_then(|id| self.nodes.find(id)).filter(|ix| has_room(*ix))
@@ -215,11 +235,14 @@ impl Cell {
         {
             return Some(last);
         }
-        let excluded: Vec<usize> = if group.key.excluded.is_empty() || self.is_only_one(group_ix) {
+        let mut excluded: Vec<usize> = if group.key.excluded.is_empty() || self.is_only_one(group_ix) {
             Vec::new()
         } else {
             group.key.excluded.iter().filter_map(|id| self.nodes.find(*id)).collect()
         };
+        if self.is_suspect(group.job) {
+            excluded.extend(self.suspects.nodes_of_others(group.job));
+        }
         let chance = hash::mix(entry.head.id.hash64() ^ u64::from(entry.status.attempt));
         let key_hash = entry.head.keys.as_ref().map_or(chance, |keys| hash::bytes(keys.hash.as_bytes()));
         let ask = Ask { chance, key_hash, job_nodes: &job.nodes, excluded: &excluded };
@@ -317,8 +340,11 @@ impl Cell {
         if shape.spec.concurrency.is_some() {
             self.concurrency.start(shape.job, entry.concurrency_key(), run_ix);
         }
-        if shape.spreads {
-            let job = shape.job;
+        let (job, spreads) = (shape.job, shape.spreads);
+        if self.is_suspect(job) {
+            self.suspects.placed(run_ix, job, node_ix);
+        }
+        if spreads {
             self.shapes.count_node(job, node_ix, true);
         }
     }

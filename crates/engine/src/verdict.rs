@@ -109,7 +109,7 @@ impl Cell {
         let entry = &self.runs.entries[ix];
         let executed = matches!(entry.phase, Phase::Accepted { .. } | Phase::Started { .. });
         let (job_ix, sticky) = (self.shapes.of(entry).job, self.shapes.of(entry).sticky);
-        let was_quarantined = self.is_quarantined(job_ix);
+        let was_suspect = self.is_suspect(job_ix);
         let job = &mut self.shapes.jobs[job_ix];
         match entry.status.cause {
             Some(Cause::Lost { .. }) if executed => {
@@ -130,9 +130,14 @@ impl Cell {
                 }
             }
         }
-        if was_quarantined && !self.is_quarantined(job_ix) {
+        if was_suspect && !self.is_suspect(job_ix) {
             self.release_job(now, job_ix);
         }
+    }
+
+    /// Whether the job lost a node and has not succeeded since.
+    pub(crate) fn is_suspect(&self, job: usize) -> bool {
+        self.shapes.jobs[job].losses > 0
     }
 
     /// Whether the job may not be placed because it keeps killing its nodes.

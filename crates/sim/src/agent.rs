@@ -54,7 +54,7 @@ pub(crate) struct Agent {
     // On disk.
     journal: BTreeMap<AttemptToken, Entry>,
     session: u64,
-    fresh: bool,
+    wipes: u64,
     // In memory.
     target: usize,
     schedulers: usize,
@@ -114,7 +114,7 @@ impl Agent {
             rate,
             journal: BTreeMap::new(),
             session: 0,
-            fresh: true,
+            wipes: 0,
             target: index % schedulers,
             schedulers,
             welcomed: false,
@@ -182,13 +182,7 @@ impl Agent {
         self.forgotten.clear();
         self.hello_at = clock;
         let beat = self.lease.beat(clock);
-        let hello = Hello {
-            node: self.node.clone(),
-            session: self.session,
-            beat,
-            fresh: self.fresh,
-            held: self.held(clock),
-        };
+        let hello = Hello { node: self.node.clone(), session: self.session, beat, held: self.held(clock) };
         doings.send.push((self.target, Event::Hello(Box::new(hello))));
     }
 
@@ -229,7 +223,6 @@ impl Agent {
         match message {
             Message::Welcome { session, beat, .. } if session == self.session => {
                 self.welcomed = true;
-                self.fresh = false;
                 self.heard_at = clock;
                 self.beat_at = clock;
                 self.lease.answered(beat);
@@ -334,7 +327,11 @@ impl Agent {
         if wipe {
             self.journal.clear();
             self.forgotten.clear();
-            self.fresh = true;
+            // Its id lived in the journal: it joins anew, and the old node is given up.
+            self.wipes += 1;
+            self.node.id =
+                NodeId::new(Timestamp::ZERO, (u128::from(self.wipes) << 16) + self.index as u128 + 1);
+            self.session = 0;
         }
         self.lease = new_lease();
         tasks

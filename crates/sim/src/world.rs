@@ -26,7 +26,7 @@ const TICK: i64 = SECOND / 10;
 /// Something that is going to happen.
 #[derive(Debug)]
 pub(crate) enum Item {
-    Fault(usize),
+    Fault(FaultKind),
     Over(FaultKind),
     Tick { scheduler: usize, life: u64 },
     Round { agent: usize, life: u64 },
@@ -91,7 +91,7 @@ impl World {
         // Rates within 1 % of true; a few percent of a second apart at the start.
         let mut clock = || (rng.range(-9_000, 9_000), rng.range(-50_000, 50_000));
         let schedulers: Vec<Scheduler> = (0..plan.schedulers)
-            .map(|n| Scheduler::new(config.clone(), jobs.clone(), clock(), plant))
+            .map(|_| Scheduler::new(config.clone(), jobs.clone(), clock(), plant))
             .collect();
         let agents: Vec<Agent> = (0..plan.agents)
             .map(|n| Agent::new(n, CellId(n as u16 % plan.cells), plan.schedulers, clock().0, plant))
@@ -119,8 +119,8 @@ impl World {
     }
 
     fn begin(&mut self) {
-        for index in 0..self.plan.faults.len() {
-            self.agenda.at(self.plan.faults[index].at, Item::Fault(index));
+        for fault in &self.plan.faults {
+            self.agenda.at(fault.at, Item::Fault(fault.kind));
         }
         for scheduler in 0..self.schedulers.len() {
             self.start_scheduler(scheduler);
@@ -151,7 +151,7 @@ impl World {
         self.steps += 1;
         self.trace.mark(at, self.steps);
         match item {
-            Item::Fault(index) => self.fault(self.plan.faults[index].kind)?,
+            Item::Fault(kind) => self.fault(kind)?,
             Item::Over(kind) => self.fault_over(kind),
             Item::Tick { scheduler, life } => self.tick(scheduler, life)?,
             Item::Round { agent, life } => self.round(agent, life)?,
@@ -435,7 +435,12 @@ impl World {
             FaultKind::HoldOwnersRequests { .. } => {
                 let owner = (0..self.schedulers.len())
                     .find(|index| !self.schedulers[*index].owned(self.now).is_empty());
-                self.held = owner.map(|owner| (owner, until));
+                let Some(owner) = owner else {
+                    // Nobody owns anything just now: somebody soon will.
+                    self.agenda.at(self.now + SECOND, Item::Fault(kind));
+                    return Ok(());
+                };
+                self.held = Some((owner, until));
             }
             FaultKind::LoseCommitAnswers { .. } => self.store.lose_answers_until = until,
             FaultKind::StoreDown { .. } => self.store.down_until = until,
@@ -447,6 +452,13 @@ impl World {
 
     fn fault_over(&mut self, kind: FaultKind) {
         match kind {
+            FaultKind::LoseCommitAnswers { .. } if self.store.unknown == 0 => {
+                self.agenda.at(self.now + 3 * SECOND, Item::Fault(kind));
+            }
+            FaultKind::HoldOwnersRequests { .. } if self.store.fenced == 0 => {
+                // The owner had nothing under way, or kept its lease: a seed without a fenced write proves little.
+                self.agenda.at(self.now + 3 * SECOND, Item::Fault(kind));
+            }
             FaultKind::KillScheduler { scheduler, .. } if !self.schedulers[scheduler].alive => {
                 self.start_scheduler(scheduler)
             }

@@ -113,7 +113,7 @@ impl Cluster {
             joined_at: self.now,
             updated_at: self.now,
         };
-        let hello = Hello { node, session: SESSION, beat: 1, fresh: false, held: Vec::new() };
+        let hello = Hello { node, session: SESSION, beat: 1, held: Vec::new() };
         self.cell.handle(self.now, Event::Hello(Box::new(hello)));
     }
 

@@ -42,6 +42,7 @@ impl Cell {
         self.outbox.after_commit(None, Message::Reply { request, answer: Answer::Done });
         self.fill_node(now, ix);
         self.retry_restricted(now);
+        self.unpark();
     }
 
     /// Forgets nodes that went some time ago and hold nothing; their rows tell what became of them.

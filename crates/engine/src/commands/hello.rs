@@ -12,7 +12,7 @@ use crate::runs::Phase;
 
 impl Cell {
     pub(crate) fn hello(&mut self, now: Timestamp, hello: Hello) {
-        let Hello { node, session, beat, fresh, held } = hello;
+        let Hello { node, session, beat, held } = hello;
         let id = node.id;
         if let Some(known) = self.nodes.find(id)
             && self.nodes.get(known).session >= session
@@ -28,12 +28,13 @@ impl Cell {
         self.arm_node(node_ix);
         self.outbox.now.push(Message::Welcome { node: id, session, beat, epoch: self.epoch });
         for run in self.nodes.get(node_ix).runs.clone() {
-            self.reconcile(now, run, id, fresh, beat, &held);
+            self.reconcile(now, run, id, beat, &held);
         }
         for held in &held {
             self.stop_stranger(now, node_ix, held);
         }
         self.fill_node(now, node_ix);
+        self.unpark();
     }
 
     /// Puts the node into the table, or brings what is there up to date.
@@ -65,7 +66,7 @@ impl Cell {
     }
 
     /// What the owner believes the node holds, against what it says.
-    fn reconcile(&mut self, now: Timestamp, run: usize, node: NodeId, fresh: bool, beat: u64, held: &[Held]) {
+    fn reconcile(&mut self, now: Timestamp, run: usize, node: NodeId, beat: u64, held: &[Held]) {
         let entry = &mut self.runs.entries[run];
         let token = entry.token();
         if let Some(held) = held.iter().find(|held| held.token == token) {
@@ -90,8 +91,7 @@ impl Cell {
             return self.arm_run(now, run);
         }
         let accepted = matches!(entry.phase, Phase::Accepted { .. } | Phase::Started { .. });
-        let ordered = !entry.dirty && !entry.in_flight;
-        if accepted || (fresh && ordered) {
+        if accepted {
             let cause = Cause::Vanished { node };
             let ending =
                 Ending { cause, stopped: false, elapsed: None, result: None, usage: Usage::default() };

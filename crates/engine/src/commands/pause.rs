@@ -32,14 +32,16 @@ impl Cell {
         }
     }
 
-    /// Neither a pause nor a quarantine holds the job back any more.
+    /// Neither a pause nor a suspicion holds the job back any more.
     pub(crate) fn release_job(&mut self, now: Timestamp, ix: usize) {
         for group in self.shapes.jobs[ix].groups.clone() {
+            self.queue.groups[group].full = None;
             if self.queue.groups[group].block == Some(Block::Job) {
                 self.queue.unblock(group);
             }
         }
         self.place_waiting(now);
+        self.unpark();
     }
 
     pub(crate) fn pause_cell(&mut self, now: Timestamp, request: RequestId, pause: Option<Pause>) {
