@@ -86,9 +86,8 @@ impl Runs {
         ix
     }
 
-    pub(crate) fn remove(&mut self, ix: usize) -> RunEntry {
-        let entry = self.entries.remove(ix);
-        self.by_id.remove(&entry.head.id);
-        entry
+    pub(crate) fn remove(&mut self, ix: usize) {
+        self.by_id.remove(&self.entries[ix].head.id);
+        self.entries.remove(ix);
     }
 }

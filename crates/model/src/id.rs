@@ -60,8 +60,21 @@ const fn v7(at: Timestamp, random: u128) -> [u8; 16] {
 macro_rules! typed_id {
     ($name:ident, $prefix:literal, $kind:literal, $doc:literal) => {
         #[doc = $doc]
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash)]
         pub struct $name([u8; 16]);
+
+        impl Ord for $name {
+            /// As the bytes are ordered, and without a call for each comparison: queues are full of these.
+            fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+                u128::from_be_bytes(self.0).cmp(&u128::from_be_bytes(other.0))
+            }
+        }
+
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+                Some(self.cmp(other))
+            }
+        }
 
         impl $name {
             /// The prefix of the text form.
