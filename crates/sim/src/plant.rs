@@ -28,7 +28,7 @@ plants! {
     NoUniqueKey, "no-unique-key", "the store does not keep idempotency keys unique";
     NoEpochCheck, "no-epoch-check", "the store takes the writes of a deposed owner";
     NoVersionCheck, "no-version-check", "a deposed owner's updates are written whatever the row's version";
-    TakeoverAtOnce, "takeover-at-once", "a lease is taken without watching it die, and its holder is not fenced";
+    TakeoverAtOnce, "takeover-at-once", "a lease is taken without watching it die, and its holder does not look at its end";
     UnguardedRescue, "unguarded-rescue", "a new owner queues everything that runs again, at once";
     ForgetFlight, "forget-flight", "a new owner does not load what holds a node";
     ActBeforeCommit, "act-before-commit", "orders leave before their attempt is durable";

@@ -93,7 +93,7 @@ impl SimStore {
     fn commit(&mut self, mut transaction: Transaction) -> Told {
         match self.plant {
             Some(Plant::NoUniqueKey) => strip_keys(&mut transaction),
-            Some(Plant::NoEpochCheck | Plant::TakeoverAtOnce) => self.forge_fence(&mut transaction),
+            Some(Plant::NoEpochCheck) => self.forge_fence(&mut transaction),
             Some(Plant::NoVersionCheck) => {
                 self.forge_fence(&mut transaction);
                 self.forge_versions(&mut transaction);

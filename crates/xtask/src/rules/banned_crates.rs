@@ -1,17 +1,12 @@
-//! One TLS provider, one calendar library: the default build has no `ring`, `openssl-sys` or `chrono` in it.
+//! One TLS provider, one calendar library: the default build has none of the crates that
+//! `deny.toml` bans.
 //!
 //! Looks at what is compiled into the product (normal and build dependencies), not at what tests use.
 
 use anyhow::Result;
 
-use super::{Findings, Rule, Subject};
+use super::{Findings, Rule, Subject, deny_list};
 use crate::process;
-
-const BANNED: &[(&str, &str)] = &[
-    ("ring", "aws-lc-rs is the one TLS provider"),
-    ("openssl-sys", "TLS is rustls; no system library"),
-    ("chrono", "time is jiff"),
-];
 
 pub(super) const RULE: Rule = Rule {
     name: "banned crates",
@@ -21,13 +16,14 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(subject: &Subject<'_>) -> Result<Findings> {
     let arguments = ["tree", "--workspace", "--edges", "normal,build", "--prefix", "none", "--format", "{p}"];
-    Ok(judge(&process::output_of(&mut subject.workspace.cargo(&arguments))?))
+    let banned = deny_list::bans(subject.workspace)?;
+    Ok(judge(&process::output_of(&mut subject.workspace.cargo(&arguments))?, &banned))
 }
 
 /// Judges lines such as `ring v0.17.14` or `xtask v0.1.0 (path)`.
-fn judge(tree: &str) -> Findings {
-    let present = |name| tree.lines().any(|line| line.split_whitespace().next() == Some(name));
-    let banned = BANNED.iter().filter(|(name, _)| present(name));
+fn judge(tree: &str, banned: &[(String, String)]) -> Findings {
+    let present = |name: &str| tree.lines().any(|line| line.split_whitespace().next() == Some(name));
+    let banned = banned.iter().filter(|(name, _)| present(name));
     Findings::failures(banned.map(|(name, reason)| format!("`{name}` is in the default build; {reason}")))
 }
 
@@ -36,7 +32,8 @@ mod tests {
     use super::*;
 
     fn check(tree: &str, failures: usize) {
-        assert_eq!(judge(tree).failures.len(), failures, "{tree}");
+        let banned = ["ring", "openssl-sys", "chrono"].map(|name| (name.to_owned(), "a reason".to_owned()));
+        assert_eq!(judge(tree, &banned).failures.len(), failures, "{tree}");
     }
 
     #[test]

@@ -1,45 +1,25 @@
 //! Every library from outside is under a licence that lets Mainspring be used, changed and sold by anyone.
 //!
 //! Reads the licence expression each package declares, for all platforms and for tests too. It does not read the
-//! licence texts. A new licence is added to `ALLOWED` by a person who has read it.
+//! licence texts. The list is in `deny.toml`.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Findings, Rule, Subject};
-
-const ALLOWED: &[&str] = &[
-    "0BSD",
-    "Apache-2.0",
-    "Apache-2.0 WITH LLVM-exception",
-    "BSD-1-Clause",
-    "BSD-2-Clause",
-    "BSD-3-Clause",
-    "BSL-1.0",
-    "CC0-1.0",
-    "CDLA-Permissive-2.0",
-    "ISC",
-    "MIT",
-    "MIT-0",
-    "MPL-2.0",
-    "OpenSSL",
-    "Unicode-3.0",
-    "Unicode-DFS-2016",
-    "Unlicense",
-    "Zlib",
-];
+use super::{Findings, Rule, Subject, deny_list};
 
 pub(super) const RULE: Rule = Rule {
     name: "licences",
-    remedy: "choose another library, or read the licence and add it to `ALLOWED` in licences.rs",
+    remedy: "choose another library, or read the licence and add it to deny.toml",
     check,
 };
 
 fn check(subject: &Subject<'_>) -> Result<Findings> {
-    judge(&subject.workspace.metadata(&[])?)
+    let allowed = deny_list::licences(subject.workspace)?;
+    judge(&subject.workspace.metadata(&[])?, &allowed)
 }
 
-fn judge(metadata: &Value) -> Result<Findings> {
+fn judge(metadata: &Value, allowed: &[String]) -> Result<Findings> {
     let packages = metadata["packages"].as_array().context("`cargo metadata` lists packages")?;
     let mut failures = Vec::new();
     for package in packages.iter().filter(|package| !package["source"].is_null()) {
@@ -50,7 +30,9 @@ fn judge(metadata: &Value) -> Result<Findings> {
         );
         match package["license"].as_str() {
             None => failures.push(format!("{name}: declares no licence")),
-            Some(expression) if !is_allowed(expression)? => failures.push(format!("{name}: {expression}")),
+            Some(expression) if !is_allowed(expression, allowed)? => {
+                failures.push(format!("{name}: {expression}"))
+            }
             Some(_) => {}
         }
     }
@@ -58,46 +40,47 @@ fn judge(metadata: &Value) -> Result<Findings> {
 }
 
 /// Evaluates an SPDX expression: one side of OR will do, both sides of AND must be allowed.
-fn is_allowed(expression: &str) -> Result<bool> {
+fn is_allowed(expression: &str, list: &[String]) -> Result<bool> {
     // Old manifests write `MIT/Apache-2.0` and mean OR.
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut rest = words.as_slice();
-    let allowed =
-        either(&mut rest).with_context(|| format!("cannot read the licence expression `{expression}`"))?;
+    let allowed = either(&mut rest, list)
+        .with_context(|| format!("cannot read the licence expression `{expression}`"))?;
     anyhow::ensure!(rest.is_empty(), "cannot read the licence expression `{expression}` to its end");
     Ok(allowed)
 }
 
-fn either(rest: &mut &[&str]) -> Option<bool> {
-    let mut allowed = both(rest)?;
+fn either(rest: &mut &[&str], list: &[String]) -> Option<bool> {
+    let mut allowed = both(rest, list)?;
     while take(rest, "OR") {
-        allowed |= both(rest)?;
+        allowed |= both(rest, list)?;
     }
     Some(allowed)
 }
 
-fn both(rest: &mut &[&str]) -> Option<bool> {
-    let mut allowed = single(rest)?;
+fn both(rest: &mut &[&str], list: &[String]) -> Option<bool> {
+    let mut allowed = single(rest, list)?;
     while take(rest, "AND") {
-        allowed &= single(rest)?;
+        allowed &= single(rest, list)?;
     }
     Some(allowed)
 }
 
-fn single(rest: &mut &[&str]) -> Option<bool> {
+fn single(rest: &mut &[&str], list: &[String]) -> Option<bool> {
     if take(rest, "(") {
-        let allowed = either(rest)?;
+        let allowed = either(rest, list)?;
         return take(rest, ")").then_some(allowed);
     }
     let (licence, after) = rest.split_first()?;
     *rest = after;
     if !take(rest, "WITH") {
-        return Some(ALLOWED.contains(licence));
+        return Some(list.iter().any(|allowed| allowed == licence));
     }
     let (exception, after) = rest.split_first()?;
     *rest = after;
-    Some(ALLOWED.contains(&format!("{licence} WITH {exception}").as_str()))
+    let whole = format!("{licence} WITH {exception}");
+    Some(list.contains(&whole))
 }
 
 fn take(rest: &mut &[&str], word: &str) -> bool {
@@ -121,7 +104,9 @@ mod tests {
             { "name": "library", "version": "1.0.0", "source": "registry", "license": license },
             { "name": "ours", "version": "0.1.0", "source": null, "license": "unjudged" },
         ]});
-        assert_eq!(judge(&metadata).unwrap().failures.is_empty(), good, "{license}");
+        let allowed =
+            ["MIT", "Apache-2.0", "Unicode-3.0", "Apache-2.0 WITH LLVM-exception"].map(String::from);
+        assert_eq!(judge(&metadata, &allowed).unwrap().failures.is_empty(), good, "{license}");
     }
 
     #[test]
@@ -145,7 +130,7 @@ mod tests {
     #[test]
     fn an_unreadable_expression_is_an_error() {
         for broken in ["", "MIT OR", "(MIT", "MIT Apache-2.0"] {
-            assert!(is_allowed(broken).is_err(), "{broken:?}");
+            assert!(is_allowed(broken, &[]).is_err(), "{broken:?}");
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod banned_crates;
 mod crate_edges;
+mod deny_list;
 mod file_names;
 mod file_sizes;
 mod generated_files;
