@@ -177,7 +177,8 @@ impl Cell {
             return None;
         }
         let runs = self.outbox.dirty_runs.len().min(RUNS_PER_BATCH_MAX);
-        let mut writes = Vec::with_capacity(runs + self.outbox.other_writes());
+        // Counts are added on the way, mostly one for each job.
+        let mut writes = Vec::with_capacity(runs + self.outbox.other_writes() + self.shapes.jobs.len());
         let mut written = Vec::with_capacity(writes.capacity());
         self.cut_runs(&mut writes, &mut written);
         self.cut_nodes(&mut writes, &mut written);

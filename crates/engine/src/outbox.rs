@@ -118,8 +118,8 @@ impl Outbox {
     }
 }
 
-/// Takes a list away and leaves one that has room for as much again.
+/// Takes a list away and leaves one that has room for as much again, and a little more.
 fn renew<T>(list: &mut Vec<T>) -> Vec<T> {
-    let room = Vec::with_capacity(list.len());
+    let room = Vec::with_capacity(list.len() + list.len() / 4);
     std::mem::replace(list, room)
 }

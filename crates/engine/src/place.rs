@@ -52,7 +52,8 @@ impl Cell {
     /// The listed group that comes first of those that may find a node.
     fn first_untried(&self) -> Option<usize> {
         let open = |full: &Option<Full>| full.as_ref().is_none_or(|full| full.at != self.room);
-        let classes = self.queue.classes.iter().map(|(_, class)| class).filter(|class| open(&class.full));
+        let classes = self.queue.heads.iter().map(|head| &self.queue.classes[head.class]);
+        let classes = classes.filter(|class| open(&class.full));
         let first = classes
             .filter_map(|class| class.order.iter().find(|(_, group)| open(&self.queue.groups[**group].full)));
         first.min().map(|(_, group)| *group)
@@ -72,21 +73,6 @@ impl Cell {
             let run = self.queue.groups[group_ix].first();
             self.place(now, run, node_ix);
         }
-        self.reopen_classes(node_ix);
-    }
-
-    /// A node has room left: classes that it could take are not full any more, even if what waits in them
-    /// may not use this very node.
-    fn reopen_classes(&mut self, node_ix: usize) {
-        let node = self.nodes.get(node_ix);
-        if !node.is_open() {
-            return;
-        }
-        for (_, class) in &mut self.queue.classes {
-            if class.full.is_some() && node.free.fits(&class.key.need) && node.sets.contains(&class.set) {
-                class.full = None;
-            }
-        }
     }
 
     /// Nodes went or left service: a group that avoids some of them may have to take one of those now.
@@ -97,24 +83,28 @@ impl Cell {
         self.place_waiting(now);
     }
 
-    /// The group whose first run comes first of all that the node can take.
-    fn first_for(&self, node_ix: usize) -> Option<usize> {
+    /// The group whose first run comes first of all that the node can take. A class that the node could take
+    /// is not full any more, even if what waits in it may not use this very node.
+    fn first_for(&mut self, node_ix: usize) -> Option<usize> {
         let node = self.nodes.get(node_ix);
         let mut best = (QUEUE_END, None);
+        let mut reopened = Vec::new();
         for head in &self.queue.heads {
-            if head.first >= best.0 || !head.may_fit(&node.free) {
+            if !head.may_fit(&node.free) || head.first >= best.0 {
                 continue;
             }
             let class = &self.queue.classes[head.class];
             if !node.free.fits(&class.key.need) || !node.sets.contains(&class.set) {
                 continue;
             }
-            let found = class.order.iter().find(|(_, group)| self.allows(**group, node_ix));
-            if let Some((key, group)) = found
-                && *key < best.0
-            {
-                best = (*key, Some(*group));
+            match class.order.iter().find(|(_, group)| self.allows(**group, node_ix)) {
+                Some((key, group)) if *key < best.0 => best = (*key, Some(*group)),
+                Some(_) => {}
+                None => reopened.push(head.class),
             }
+        }
+        for class in reopened {
+            self.queue.classes[class].full = None;
         }
         best.1
     }

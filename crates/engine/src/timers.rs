@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use mainspring_model::Timestamp;
 
 /// What a deadline is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Subject {
     Run(usize),
     Node(usize),
@@ -39,7 +39,38 @@ impl Default for Armed {
 
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
-    deadlines: BTreeSet<(Timestamp, Subject)>,
+    deadlines: BTreeSet<(Timestamp, Packed)>,
+}
+
+/// A subject as one number: quick to compare, because every placement sets a deadline.
+type Packed = u64;
+
+const KIND_SHIFT: u32 = 56;
+
+impl Subject {
+    const fn pack(self) -> Packed {
+        let (kind, ix) = match self {
+            Self::Run(ix) => (0, ix),
+            Self::Node(ix) => (1, ix),
+            Self::Group(ix) => (2, ix),
+            Self::Class(ix) => (3, ix),
+            Self::Poll => (4, 0),
+            Self::Horizon => (5, 0),
+        };
+        kind << KIND_SHIFT | ix as u64
+    }
+
+    const fn unpack(packed: Packed) -> Self {
+        let ix = (packed & ((1 << KIND_SHIFT) - 1)) as usize;
+        match packed >> KIND_SHIFT {
+            0 => Self::Run(ix),
+            1 => Self::Node(ix),
+            2 => Self::Group(ix),
+            3 => Self::Class(ix),
+            4 => Self::Poll,
+            _ => Self::Horizon,
+        }
+    }
 }
 
 impl Timers {
@@ -48,14 +79,14 @@ impl Timers {
         let Some(at) = at.filter(|at| *at < armed.0) else { return };
         self.disarm(armed, subject);
         *armed = Armed(at);
-        self.deadlines.insert((at, subject));
+        self.deadlines.insert((at, subject.pack()));
     }
 
     /// Removes the deadline of a subject that goes away.
     pub(crate) fn disarm(&mut self, armed: &mut Armed, subject: Subject) {
         let Armed(old) = std::mem::take(armed);
         if old < Timestamp::MAX {
-            self.deadlines.remove(&(old, subject));
+            self.deadlines.remove(&(old, subject.pack()));
         }
     }
 
@@ -65,11 +96,46 @@ impl Timers {
         if *at > now {
             return None;
         }
-        self.deadlines.pop_first().map(|(_, subject)| subject)
+        self.deadlines.pop_first().map(|(_, packed)| Subject::unpack(packed))
     }
 
     /// When the next one is due.
     pub(crate) fn next(&self) -> Option<Timestamp> {
         self.deadlines.first().map(|(at, _)| *at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(micros: i64) -> Timestamp {
+        Timestamp::from_micros(micros)
+    }
+
+    #[test]
+    fn fires_in_order_and_each_subject_once() {
+        let mut timers = Timers::default();
+        let subjects = [
+            Subject::Run(7),
+            Subject::Node(7),
+            Subject::Group(0),
+            Subject::Class(usize::from(u16::MAX)),
+            Subject::Poll,
+            Subject::Horizon,
+        ];
+        let mut armed = [Armed::NOT; 6];
+        for (n, subject) in subjects.into_iter().enumerate() {
+            timers.arm(&mut armed[n], Some(at(100 - n as i64)), subject);
+            timers.arm(&mut armed[n], Some(at(200)), subject); // later: the earlier one stays
+            timers.arm(&mut armed[n], None, subject);
+        }
+        timers.arm(&mut armed[5], Some(at(1)), subjects[5]); // earlier: it moves
+        timers.disarm(&mut armed[1], subjects[1]);
+        assert_eq!(timers.next(), Some(at(1)));
+        let fired: Vec<Subject> = std::iter::from_fn(|| timers.pop_due(at(99))).collect();
+        assert_eq!(fired, [subjects[5], subjects[4], subjects[3], subjects[2]]);
+        assert_eq!(timers.pop_due(at(100)), Some(subjects[0]));
+        assert_eq!(timers.next(), None);
     }
 }
