@@ -82,8 +82,8 @@ pub(crate) struct Class {
     pub(crate) shapes: u32,
     /// Groups that wait for nothing but a node, by their first run.
     pub(crate) order: BTreeMap<QueueKey, usize>,
-    /// Where the queue's heads have it, while a group is listed.
-    pub(crate) head: Option<usize>,
+    /// The first of them, under which the queue's heads have it.
+    pub(crate) head: Option<QueueKey>,
     /// No node has room; true at most while a group is listed.
     pub(crate) full: Option<Full>,
     pub(crate) armed: Armed,

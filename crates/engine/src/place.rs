@@ -90,7 +90,10 @@ impl Cell {
         let mut best = (QUEUE_END, None);
         let mut reopened = Vec::new();
         for head in &self.queue.heads {
-            if !head.may_fit(&node.free) || head.first >= best.0 {
+            if head.first >= best.0 {
+                break;
+            }
+            if !head.may_fit(&node.free) {
                 continue;
             }
             let class = &self.queue.classes[head.class];

@@ -69,7 +69,7 @@ impl Group {
 }
 
 /// What a freed node looks at of a class in which something is listed: small and side by side, because
-/// every end of an attempt looks at all of them.
+/// every end of an attempt may look at all of them.
 #[derive(Debug)]
 pub(crate) struct Head {
     /// The place of its first run.
@@ -94,7 +94,7 @@ pub(crate) struct Queue {
     group_by_key: FxHashMap<GroupKey, usize>,
     pub(crate) classes: Slab<Class>,
     class_by_key: FxHashMap<ClassKey, usize>,
-    /// The classes in which something is listed.
+    /// The classes in which something is listed, by their first runs.
     pub(crate) heads: Vec<Head>,
     pub(crate) share: FairShare,
     /// Runs that wait in memory.
@@ -198,23 +198,31 @@ impl Queue {
     fn set_head(&mut self, ix: usize) {
         let class = &mut self.classes[ix];
         let first = class.order.first_key_value().map(|(key, _)| *key);
-        match (class.head, first) {
-            (Some(at), Some(first)) => self.heads[at].first = first,
-            (None, Some(first)) => {
-                let (cpu_milli, memory_bytes) = (class.key.need.cpu_milli, class.key.need.memory_bytes);
-                class.head = Some(self.heads.len());
-                self.heads.push(Head { first, class: ix, cpu_milli, memory_bytes });
-            }
-            (Some(at), None) => {
-                class.head = None;
-                // Room that is freed from now on is not offered to the class.
-                class.full = None;
-                self.heads.swap_remove(at);
-                if let Some(moved) = self.heads.get(at) {
-                    self.classes[moved.class].head = Some(at);
+        if first == class.head {
+            return;
+        }
+        let place = |key: QueueKey| self.heads.partition_point(|head| head.first < key);
+        let (old, new) = (class.head.map(place), first.map(place));
+        class.head = first;
+        match (old, new, first) {
+            (Some(old), Some(new), Some(first)) => {
+                self.heads[old].first = first;
+                if new > old {
+                    self.heads[old..new].rotate_left(1);
+                } else {
+                    self.heads[new..=old].rotate_right(1);
                 }
             }
-            (None, None) => {}
+            (None, Some(new), Some(first)) => {
+                let (cpu_milli, memory_bytes) = (class.key.need.cpu_milli, class.key.need.memory_bytes);
+                self.heads.insert(new, Head { first, class: ix, cpu_milli, memory_bytes });
+            }
+            (Some(old), ..) => {
+                self.heads.remove(old);
+                // Room that is freed from now on is not offered to the class.
+                class.full = None;
+            }
+            (None, ..) => {}
         }
     }
 }
