@@ -7,7 +7,9 @@
 /// What a column holds, as far as a dialect must name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Ids, names, payloads.
+    /// 16 bytes.
+    Id,
+    /// Names, payloads.
     Bytes,
     /// Small numbers: states, shelves, causes.
     Small,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::batch::{Action, Batch, Column, Kind};
 
-/// The texts of batches, each made once for each number of rows.
+/// The texts of batches, each made once in each form: in MySQL the number of rows, in PostgreSQL whether to look.
 pub(crate) struct Texts {
     make: fn(&Batch, usize) -> String,
     made: Mutex<Vec<(&'static Batch, usize, Arc<str>)>>,
@@ -21,15 +21,16 @@ impl Texts {
     }
 
     /// The text of a batch.
-    pub(crate) fn of(&self, batch: &'static Batch, rows: usize) -> Arc<str> {
+    pub(crate) fn of(&self, batch: &'static Batch, form: usize) -> Arc<str> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         // There are ten kinds of batches: looking through them costs less than a hash.
-        let same = |(known, size, _): &&(&Batch, usize, _)| std::ptr::eq(*known, batch) && *size == rows;
+        let same =
+            |(known, known_form, _): &&(&Batch, usize, _)| std::ptr::eq(*known, batch) && *known_form == form;
         if let Some((_, _, text)) = made.iter().find(same) {
             return Arc::clone(text);
         }
-        let text: Arc<str> = (self.make)(batch, rows).into();
-        made.push((batch, rows, Arc::clone(&text)));
+        let text: Arc<str> = (self.make)(batch, form).into();
+        made.push((batch, form, Arc::clone(&text)));
         text
     }
 }
@@ -64,11 +65,61 @@ pub(crate) fn sqlite(batch: &Batch, _rows: usize) -> String {
     }
 }
 
-/// PostgreSQL: one parameter for each column, an array of all rows' values, however many there are.
-pub(crate) fn postgres(batch: &Batch, _rows: usize) -> String {
-    let Batch { table, columns, key, action } = batch;
+/// PostgreSQL: write, and fail as a whole when a row is in the way.
+pub(crate) const HOPEFUL: usize = 0;
+/// PostgreSQL: write what can be, and answer with the keys of what was.
+pub(crate) const CAREFUL: usize = 1;
+
+/// PostgreSQL: one parameter for each column, an array of all rows' values, however many there are. A hopeful
+/// compare-and-set has one more, the number of rows, and divides by zero when it found another.
+pub(crate) fn postgres(batch: &Batch, form: usize) -> String {
+    let Batch { table, columns, action, .. } = batch;
+    let keys = names(batch.key_columns(), "t.");
+    match (action, form) {
+        (Action::InsertAbsent { .. }, HOPEFUL) => {
+            format!("INSERT INTO {table} ({}) SELECT * FROM {}", names(columns, ""), unnest(columns))
+        }
+        (Action::InsertAbsent { .. }, _) => format!(
+            "INSERT INTO {table} AS t ({}) SELECT * FROM {} ON CONFLICT DO NOTHING RETURNING {keys}",
+            names(columns, ""),
+            unnest(columns),
+        ),
+        (Action::CompareAndSet, HOPEFUL) => format!(
+            "WITH changed AS ({} RETURNING 1) SELECT 1 / (CASE WHEN count(*) = ${}::int8 THEN 1 ELSE 0 END) FROM changed",
+            postgres_update(batch),
+            columns.len() + 1,
+        ),
+        (Action::CompareAndSet, _) => format!("{} RETURNING {keys}", postgres_update(batch)),
+        (Action::Add, _) => format!(
+            "INSERT INTO {table} AS t ({}) SELECT * FROM {} ON CONFLICT ({}) DO UPDATE SET {}",
+            names(columns, ""),
+            unnest(columns),
+            names(batch.key_columns(), ""),
+            sums(batch, "excluded.", "t."),
+        ),
+    }
+}
+
+fn postgres_update(batch: &Batch) -> String {
+    let Batch { table, columns, key, .. } = batch;
+    let set = list(batch.changed_columns(), |out, at, column| {
+        let _ = write!(out, "{} = v.c{}", column.name, at + key + 1);
+    });
+    let aliases = list(columns, |out, at, _| {
+        let _ = write!(out, "c{at}");
+    });
+    let mut text = format!("UPDATE {table} t SET {set} FROM {} AS v({aliases}) WHERE ", unnest(columns));
+    for (at, column) in columns[..=*key].iter().enumerate() {
+        let and = if at == 0 { "" } else { " AND " };
+        let _ = write!(text, "{and}t.{} = v.c{at}", column.name);
+    }
+    text
+}
+
+fn unnest(columns: &[Column]) -> String {
     let arrays = list(columns, |out, at, column| {
         let element = match column.kind {
+            Kind::Id => "uuid",
             Kind::Bytes => "bytea",
             Kind::Small => "int2",
             Kind::Int => "int4",
@@ -76,34 +127,7 @@ pub(crate) fn postgres(batch: &Batch, _rows: usize) -> String {
         };
         let _ = write!(out, "${}::{element}[]", at + 1);
     });
-    match action {
-        Action::InsertAbsent { .. } => format!(
-            "INSERT INTO {table} ({}) SELECT * FROM unnest({arrays}) ON CONFLICT DO NOTHING RETURNING {}",
-            names(columns, ""),
-            names(batch.key_columns(), ""),
-        ),
-        Action::CompareAndSet => {
-            let set = list(batch.changed_columns(), |out, at, column| {
-                let _ = write!(out, "{} = v.c{}", column.name, at + key + 1);
-            });
-            let aliases = list(columns, |out, at, _| {
-                let _ = write!(out, "c{at}");
-            });
-            let mut text = format!("UPDATE {table} t SET {set} FROM unnest({arrays}) AS v({aliases}) WHERE ");
-            for (at, column) in columns[..=*key].iter().enumerate() {
-                let and = if at == 0 { "" } else { " AND " };
-                let _ = write!(text, "{and}t.{} = v.c{at}", column.name);
-            }
-            let _ = write!(text, " RETURNING {}", names(batch.key_columns(), "t."));
-            text
-        }
-        Action::Add => format!(
-            "INSERT INTO {table} AS t ({}) SELECT * FROM unnest({arrays}) ON CONFLICT ({}) DO UPDATE SET {}",
-            names(columns, ""),
-            names(batch.key_columns(), ""),
-            sums(batch, "excluded.", "t."),
-        ),
-    }
+    format!("unnest({arrays})")
 }
 
 /// MySQL: `rows` rows.
@@ -186,7 +210,7 @@ mod tests {
     use crate::batch::column;
 
     const COLUMNS: &[Column] =
-        &[column("id", Kind::Bytes), column("version", Kind::Big), column("state", Kind::Small)];
+        &[column("id", Kind::Id), column("version", Kind::Big), column("state", Kind::Small)];
     const fn batch(action: Action) -> Batch {
         Batch { table: "runs", columns: COLUMNS, key: 1, action }
     }
@@ -199,9 +223,13 @@ mod tests {
             "INSERT INTO runs (id, version, state) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"
         );
         assert_eq!(
-            postgres(&insert, 1),
-            "INSERT INTO runs (id, version, state) SELECT * FROM unnest($1::bytea[], $2::int8[], $3::int2[]) \
-             ON CONFLICT DO NOTHING RETURNING id"
+            postgres(&insert, HOPEFUL),
+            "INSERT INTO runs (id, version, state) SELECT * FROM unnest($1::uuid[], $2::int8[], $3::int2[])"
+        );
+        assert_eq!(
+            postgres(&insert, CAREFUL),
+            "INSERT INTO runs AS t (id, version, state) SELECT * FROM unnest($1::uuid[], $2::int8[], $3::int2[]) \
+             ON CONFLICT DO NOTHING RETURNING t.id"
         );
         assert_eq!(mysql(&insert, 2), "INSERT INTO runs (id, version, state) VALUES (?, ?, ?), (?, ?, ?)");
     }
@@ -211,8 +239,14 @@ mod tests {
         let update = batch(Action::CompareAndSet);
         assert_eq!(sqlite(&update, 1), "UPDATE runs SET state = ?3 WHERE id = ?1 AND version = ?2");
         assert_eq!(
-            postgres(&update, 1),
-            "UPDATE runs t SET state = v.c2 FROM unnest($1::bytea[], $2::int8[], $3::int2[]) AS v(c0, c1, c2) \
+            postgres(&update, HOPEFUL),
+            "WITH changed AS (UPDATE runs t SET state = v.c2 FROM unnest($1::uuid[], $2::int8[], $3::int2[]) \
+             AS v(c0, c1, c2) WHERE t.id = v.c0 AND t.version = v.c1 RETURNING 1) \
+             SELECT 1 / (CASE WHEN count(*) = $4::int8 THEN 1 ELSE 0 END) FROM changed"
+        );
+        assert_eq!(
+            postgres(&update, CAREFUL),
+            "UPDATE runs t SET state = v.c2 FROM unnest($1::uuid[], $2::int8[], $3::int2[]) AS v(c0, c1, c2) \
              WHERE t.id = v.c0 AND t.version = v.c1 RETURNING t.id"
         );
         assert_eq!(
@@ -228,7 +262,7 @@ mod tests {
         assert!(sqlite(&add, 1).ends_with(
             "ON CONFLICT (id) DO UPDATE SET version = version + excluded.version, state = state + excluded.state"
         ));
-        assert!(postgres(&add, 1).ends_with(
+        assert!(postgres(&add, HOPEFUL).ends_with(
             "ON CONFLICT (id) DO UPDATE SET version = t.version + excluded.version, state = t.state + excluded.state"
         ));
         assert!(mysql(&add, 1).ends_with(

@@ -26,6 +26,9 @@ pub(crate) type Source = Box<dyn std::error::Error + Send + Sync>;
 pub(crate) enum Fault {
     /// The server undid it for the sake of another: a deadlock, a lock waited for too long. Worth trying again.
     Again(Source),
+    /// A batch that was written in the hope that no row is in the way met one; everything is undone. To be run again
+    /// with a look at each row.
+    Contested,
     /// It cannot be done now, and nothing was written.
     Failed(Source),
     /// The end was asked for and the answer is lost.
@@ -48,7 +51,9 @@ impl From<Fault> for Error {
         match fault {
             Fault::Again(source) | Fault::Failed(source) => Self::Unavailable(source),
             Fault::Unknown(source) => Self::Unknown(source),
-            Fault::Unmatched => Self::unavailable("a guarded row was not there"),
+            Fault::Unmatched | Fault::Contested => {
+                Self::unavailable("a row was not what it was a moment before")
+            }
             Fault::Refused(error) => error,
         }
     }
@@ -67,8 +72,15 @@ pub(crate) enum Op<'a> {
     Guard(&'a Sql, &'a [Value<'a>]),
     /// A statement.
     Execute(&'a Sql, &'a [Value<'a>]),
-    /// A batch.
-    Batch(&'static Batch, &'a dyn Rows),
+    /// A batch. When rows are likely in the way, it is not worth hoping that none is.
+    Batch {
+        /// What to do.
+        batch: &'static Batch,
+        /// With which rows.
+        rows: &'a dyn Rows,
+        /// Whether rows are likely in the way.
+        contested: bool,
+    },
 }
 
 /// Which rows of a batch were written.

@@ -1,27 +1,18 @@
--- Runs: what was asked (to `head`), where it stands (from `cell`). Ids are UUIDv7, so the table is in order of time.
+-- Runs: what was asked and where it stands. Ids are UUIDv7, so the table is in order of time. Columns of fixed
+-- width come first, because a server finds those behind them only by reading the row.
 CREATE TABLE IF NOT EXISTS runs (
-    id BYTEA NOT NULL PRIMARY KEY,
-    namespace BYTEA NOT NULL,
-    job BYTEA NOT NULL,
-    job_version BIGINT NOT NULL,
-    idempotency_key BYTEA,
-    priority INTEGER NOT NULL,
-    created_at BIGINT NOT NULL,
-    params BYTEA,
-    head BYTEA,
-    cell INTEGER NOT NULL,
+    id UUID NOT NULL PRIMARY KEY,
+    job UUID NOT NULL,
     version BIGINT NOT NULL,
     epoch BIGINT NOT NULL,
+    cell INTEGER NOT NULL,
     state SMALLINT NOT NULL,
     shelf SMALLINT,
     shelf_rank BIGINT,
-    attempt BIGINT NOT NULL,
-    node BYTEA,
-    eligible_at BIGINT,
-    placed_at BIGINT,
-    started_at BIGINT,
-    finished_at BIGINT,
-    cause SMALLINT,
+    namespace BYTEA NOT NULL,
+    idempotency_key BYTEA,
+    params BYTEA,
+    head BYTEA,
     detail BYTEA
 );
 -- Active work only: a run leaves this index when it ends.
@@ -30,10 +21,10 @@ CREATE UNIQUE INDEX IF NOT EXISTS runs_key ON runs (namespace, idempotency_key) 
 CREATE INDEX IF NOT EXISTS runs_job ON runs (job, id);
 
 CREATE TABLE IF NOT EXISTS attempts (
-    run BYTEA NOT NULL,
+    run UUID NOT NULL,
     attempt BIGINT NOT NULL,
     epoch BIGINT NOT NULL,
-    node BYTEA NOT NULL,
+    node UUID NOT NULL,
     placed_at BIGINT NOT NULL,
     started_at BIGINT,
     finished_at BIGINT NOT NULL,
@@ -42,7 +33,7 @@ CREATE TABLE IF NOT EXISTS attempts (
 );
 
 CREATE TABLE IF NOT EXISTS run_events (
-    run BYTEA NOT NULL,
+    run UUID NOT NULL,
     version BIGINT NOT NULL,
     ordinal INTEGER NOT NULL,
     happened_at BIGINT NOT NULL,
@@ -51,7 +42,7 @@ CREATE TABLE IF NOT EXISTS run_events (
 );
 
 CREATE TABLE IF NOT EXISTS jobs (
-    id BYTEA NOT NULL PRIMARY KEY,
+    id UUID NOT NULL PRIMARY KEY,
     namespace BYTEA NOT NULL,
     name BYTEA NOT NULL,
     current_version BIGINT NOT NULL,
@@ -63,7 +54,7 @@ CREATE TABLE IF NOT EXISTS jobs (
 CREATE UNIQUE INDEX IF NOT EXISTS jobs_name ON jobs (namespace, name);
 
 CREATE TABLE IF NOT EXISTS job_versions (
-    job BYTEA NOT NULL,
+    job UUID NOT NULL,
     version BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
     created_by BYTEA NOT NULL,
@@ -72,7 +63,7 @@ CREATE TABLE IF NOT EXISTS job_versions (
 );
 
 CREATE TABLE IF NOT EXISTS nodes (
-    id BYTEA NOT NULL PRIMARY KEY,
+    id UUID NOT NULL PRIMARY KEY,
     cell INTEGER NOT NULL,
     state SMALLINT NOT NULL,
     revision BIGINT NOT NULL,
@@ -82,7 +73,7 @@ CREATE INDEX IF NOT EXISTS nodes_cell ON nodes (cell, id);
 
 CREATE TABLE IF NOT EXISTS counters (
     hour BIGINT NOT NULL,
-    job BYTEA NOT NULL,
+    job UUID NOT NULL,
     namespace BYTEA NOT NULL,
     success BIGINT NOT NULL,
     final_failed BIGINT NOT NULL,
@@ -99,14 +90,14 @@ CREATE INDEX IF NOT EXISTS counters_job ON counters (job, hour);
 CREATE TABLE IF NOT EXISTS leases (
     cell INTEGER NOT NULL PRIMARY KEY,
     epoch BIGINT NOT NULL,
-    holder BYTEA,
+    holder UUID,
     expires_at BIGINT NOT NULL,
     seq BIGINT NOT NULL,
     pause BYTEA
 );
 
 CREATE TABLE IF NOT EXISTS members (
-    id BYTEA NOT NULL PRIMARY KEY,
+    id UUID NOT NULL PRIMARY KEY,
     seen_at BIGINT NOT NULL,
     detail BYTEA NOT NULL
 );

@@ -3,10 +3,7 @@ CREATE TABLE IF NOT EXISTS runs (
     id BLOB NOT NULL PRIMARY KEY,
     namespace BLOB NOT NULL,
     job BLOB NOT NULL,
-    job_version INTEGER NOT NULL,
     idempotency_key BLOB,
-    priority INTEGER NOT NULL,
-    created_at INTEGER NOT NULL,
     params BLOB,
     head BLOB,
     cell INTEGER NOT NULL,
@@ -15,13 +12,6 @@ CREATE TABLE IF NOT EXISTS runs (
     state INTEGER NOT NULL,
     shelf INTEGER,
     shelf_rank INTEGER,
-    attempt INTEGER NOT NULL,
-    node BLOB,
-    eligible_at INTEGER,
-    placed_at INTEGER,
-    started_at INTEGER,
-    finished_at INTEGER,
-    cause INTEGER,
     detail BLOB
 ) STRICT, WITHOUT ROWID;
 -- Active work only: a run leaves this index when it ends.

@@ -7,8 +7,6 @@
 
 use std::collections::HashSet;
 
-use mysql_async::prelude::Queryable;
-
 use super::fault;
 use super::param::{MysqlRow, params, sortable};
 use super::session::MysqlSession;
@@ -65,8 +63,7 @@ impl MysqlSession {
             let text = self.texts.of(batch, size);
             let cells =
                 these.iter().flat_map(|row| (0..batch.columns.len()).map(|column| rows.value(*row, column)));
-            self.conn.exec_drop(&*text, params(cells)).await?;
-            found += self.conn.affected_rows();
+            found += self.found(&text, params(cells)).await?;
             left = rest;
         }
         Ok(found)
@@ -171,8 +168,7 @@ impl MysqlSession {
         if found == these.len() as u64 {
             return Ok(());
         }
-        self.careful = true;
-        Err(Fault::Again("a compare-and-set missed a row".into()))
+        Err(Fault::Contested)
     }
 
     /// The values of `answer` columns where the `asked` columns have the values of one of these rows.
@@ -194,8 +190,7 @@ impl MysqlSession {
         let text = format!("SELECT {} FROM {} WHERE {all}{lock}", answered.join(", "), batch.table);
         let padded = these.iter().chain(std::iter::repeat_n(these.last(), size - these.len()).flatten());
         let cells = padded.flat_map(|row| asked.iter().map(|column| rows.value(*row, *column)));
-        let found: Vec<mysql_async::Row> =
-            self.conn.exec(text, params(cells)).await.map_err(fault::of_statement)?;
+        let found = self.rows(&text, params(cells)).await.map_err(fault::of_statement)?;
         found
             .into_iter()
             .map(|row| {

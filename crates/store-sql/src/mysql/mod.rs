@@ -6,6 +6,7 @@
 
 mod batch;
 mod fault;
+mod lent;
 mod param;
 mod session;
 
@@ -15,8 +16,9 @@ use std::time::Duration;
 
 use mainspring_store::{Error, Store};
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, Opts, OptsBuilder, Pool, PoolConstraints, PoolOpts, Row, SslOpts};
+use mysql_async::{Opts, OptsBuilder, Pool, PoolConstraints, PoolOpts, SslOpts};
 
+use self::lent::Lent;
 use self::param::{MysqlRow, params};
 use self::session::MysqlSession;
 use crate::backoff::Backoff;
@@ -57,12 +59,10 @@ pub(crate) async fn open(url: String) -> Result<Arc<dyn Store>> {
     let pool = Pool::new(options_of(&url)?);
     let shared = Shared { pool, texts: Arc::new(Texts::new(batch_text::mysql)) };
     // Fails here and now when the server cannot be reached or refuses us.
-    let conn = shared.conn().await;
-    drop(
-        conn.map_err(|fault| {
-            Error::Open(format!("cannot connect to MySQL: {}", chain(&Error::from(fault))))
-        })?,
-    );
+    let lent = shared.lend().await;
+    let lent = lent
+        .map_err(|fault| Error::Open(format!("cannot connect to MySQL: {}", chain(&Error::from(fault)))))?;
+    lent.give_back();
     Ok(Arc::new(SqlStore(Mysql(Arc::new(shared)))))
 }
 
@@ -99,9 +99,9 @@ fn options_of(url: &str) -> Result<Opts> {
 }
 
 impl Shared {
-    async fn conn(&self) -> Result<Conn, Fault> {
+    async fn lend(&self) -> Result<Lent, Fault> {
         match tokio::time::timeout(POOL_WAIT, self.pool.get_conn()).await {
-            Ok(conn) => conn.map_err(Fault::failed),
+            Ok(conn) => conn.map(Lent::new).map_err(Fault::failed),
             Err(_) => Err(Fault::failed("no connection to MySQL became free in time")),
         }
     }
@@ -111,44 +111,33 @@ impl Shared {
         let mut careful = false;
         loop {
             match self.try_once(work, careful).await {
-                // Not in the way of anybody: again at once, and look before.
-                (Err(Fault::Again(_)), true) if !careful => careful = true,
-                (Err(Fault::Again(source)), _) => match backoff.pause() {
+                Err(Fault::Contested) if !careful => careful = true,
+                Err(Fault::Again(source)) => match backoff.pause() {
                     Some(pause) => tokio::time::sleep(pause).await,
                     None => return Err(Fault::Failed(source)),
                 },
-                (ended, _) => return ended,
+                ended => return ended,
             }
         }
     }
 
-    /// The answer, and whether the next try must look before it writes.
-    async fn try_once<W: Work>(&self, work: &W, careful: bool) -> (Result<W::Answer, Fault>, bool) {
-        let conn = match self.conn().await {
-            Ok(conn) => conn,
-            Err(fault) => return (Err(fault), careful),
-        };
-        let mut session = MysqlSession::new(conn, Arc::clone(&self.texts), careful);
+    async fn try_once<W: Work>(&self, work: &W, careful: bool) -> Result<W::Answer, Fault> {
+        let mut session = MysqlSession::new(self.lend().await?, Arc::clone(&self.texts), careful);
         let answer = work.run(&mut session).await;
-        let careful = session.careful;
         let ended = session.end(answer.is_ok()).await;
         match answer {
-            Ok(answer) => (ended.map(|()| answer), careful),
-            Err(fault) => (Err(fault), careful),
+            Ok(answer) => ended.map(|()| answer),
+            Err(fault) => Err(fault),
         }
     }
 
     async fn read<T>(&self, text: &str, values: &[Param], decode: Decode<T>) -> Result<ReadRows<T>, Fault> {
-        let mut conn = self.conn().await?;
-        let rows: mysql_async::Result<Vec<Row>> =
-            conn.exec(text, params(values.iter().map(Param::value))).await;
-        match rows {
-            Ok(rows) => Ok(rows.into_iter().map(|row| decode(&MysqlRow(row))).collect()),
-            Err(error) => {
-                let _ = conn.disconnect().await;
-                Err(fault::of_statement(error))
-            }
-        }
+        let mut lent = self.lend().await?;
+        let params = params(values.iter().map(Param::value));
+        let rows: Vec<mysql_async::Row> =
+            async { lent.conn()?.exec(text, params).await }.await.map_err(fault::of_statement)?;
+        lent.give_back();
+        Ok(rows.into_iter().map(|row| decode(&MysqlRow(row))).collect())
     }
 }
 

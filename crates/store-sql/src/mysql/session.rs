@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, Row};
+use mysql_async::{Params, Row};
 
 use super::fault;
+use super::lent::Lent;
 use super::param::{MysqlRow, params};
 use crate::batch_text::Texts;
 use crate::dialect::Dialect;
@@ -15,44 +16,59 @@ use crate::value::{Decode, Value};
 
 /// A connection within a transaction.
 pub(super) struct MysqlSession {
-    pub(super) conn: Conn,
+    pub(super) lent: Lent,
     pub(super) texts: Arc<Texts>,
-    /// Whether rows are read and locked before they are compared and set, because doing both at once missed one.
+    /// Whether rows are read and locked before they are compared and set.
     pub(super) careful: bool,
     begun: bool,
 }
 
 impl MysqlSession {
-    pub(super) fn new(conn: Conn, texts: Arc<Texts>, careful: bool) -> Self {
-        Self { conn, texts, careful, begun: false }
+    pub(super) fn new(lent: Lent, texts: Arc<Texts>, careful: bool) -> Self {
+        Self { lent, texts, careful, begun: false }
     }
 
     async fn begin(&mut self) -> Result<(), Fault> {
         if !self.begun {
-            self.conn.query_drop("START TRANSACTION").await.map_err(fault::of_statement)?;
             self.begun = true;
+            self.control("START TRANSACTION").await.map_err(fault::of_statement)?;
         }
         Ok(())
     }
 
-    /// Ends the transaction. A connection in doubt is closed, never given back.
+    async fn control(&mut self, text: &'static str) -> mysql_async::Result<()> {
+        self.lent.conn()?.query_drop(text).await
+    }
+
+    /// Ends the transaction. After a failure the connection is closed, which also lets go of what the work may still
+    /// hold, such as the lock of migrations.
     pub(super) async fn end(mut self, keep: bool) -> Result<(), Fault> {
         let ended = match (self.begun, keep) {
             (false, _) => Ok(()),
-            (true, true) => self.conn.query_drop("COMMIT").await.map_err(fault::of_commit),
-            (true, false) => self.conn.query_drop("ROLLBACK").await.map_err(fault::of_statement),
+            (true, true) => self.control("COMMIT").await.map_err(fault::of_commit),
+            (true, false) => self.control("ROLLBACK").await.map_err(fault::of_statement),
         };
-        if ended.is_err() || !keep {
-            // Closing also lets go of what a failed work may still hold, such as the lock of migrations.
-            let _ = self.conn.disconnect().await;
+        if ended.is_ok() && keep {
+            self.lent.give_back();
         }
         ended
     }
 
     async fn statement(&mut self, text: &str, values: &[Value<'_>]) -> Result<u64, Fault> {
         self.begin().await?;
-        self.conn.exec_drop(text, params(values.iter().copied())).await.map_err(fault::of_statement)?;
-        Ok(self.conn.affected_rows())
+        self.found(text, params(values.iter().copied())).await.map_err(fault::of_statement)
+    }
+
+    /// Runs a prepared statement; tells how many rows it found.
+    pub(super) async fn found(&mut self, text: &str, params: Params) -> mysql_async::Result<u64> {
+        let conn = self.lent.conn()?;
+        conn.exec_drop(text, params).await?;
+        Ok(conn.affected_rows())
+    }
+
+    /// Reads rows.
+    pub(super) async fn rows(&mut self, text: &str, params: Params) -> mysql_async::Result<Vec<Row>> {
+        self.lent.conn()?.exec(text, params).await
     }
 }
 
@@ -72,7 +88,7 @@ impl Session for MysqlSession {
                     self.statement(sql.text(Dialect::Mysql), values).await?;
                     Applied::All
                 }
-                Op::Batch(batch, rows) => self.batch(batch, *rows).await?,
+                Op::Batch { batch, rows, .. } => self.batch(batch, *rows).await?,
             });
         }
         Ok(answers)
@@ -89,8 +105,7 @@ impl Session for MysqlSession {
         decode: Decode<T>,
     ) -> Result<Vec<T>, Fault> {
         self.begin().await?;
-        let rows: Vec<Row> =
-            self.conn.exec(text, params(values.iter().copied())).await.map_err(fault::of_statement)?;
+        let rows = self.rows(text, params(values.iter().copied())).await.map_err(fault::of_statement)?;
         rows.into_iter().map(|row| decode(&MysqlRow(row)).map_err(Fault::from)).collect()
     }
 }

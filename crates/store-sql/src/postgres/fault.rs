@@ -39,9 +39,14 @@ pub(super) fn of_commit(error: Error) -> Fault {
     }
 }
 
-/// Whether a guard's statement said that it touched no row.
+/// Whether a guard, or a batch that counts, said that it did not touch what it should.
 pub(super) fn is_unmatched(error: &Error) -> bool {
     error.code() == Some(&SqlState::DIVISION_BY_ZERO)
+}
+
+/// Whether a row met another with the same unique key.
+pub(super) fn is_duplicate(error: &Error) -> bool {
+    error.code() == Some(&SqlState::UNIQUE_VIOLATION)
 }
 
 /// Whether the prepared statements of the connection are out of date: a migration changed a table.

@@ -108,8 +108,10 @@ impl Shared {
 
     async fn transact<W: Work>(&self, work: &W) -> Result<W::Answer, Fault> {
         let mut backoff = Backoff::default();
+        let mut careful = false;
         loop {
-            match self.try_once(work).await {
+            match self.try_once(work, careful).await {
+                Err(Fault::Contested) if !careful => careful = true,
                 Err(Fault::Again(source)) => match backoff.pause() {
                     Some(pause) => tokio::time::sleep(pause).await,
                     None => return Err(Fault::Failed(source)),
@@ -119,8 +121,8 @@ impl Shared {
         }
     }
 
-    async fn try_once<W: Work>(&self, work: &W) -> Result<W::Answer, Fault> {
-        let mut session = PostgresSession::new(self.client().await?, &self.texts);
+    async fn try_once<W: Work>(&self, work: &W, careful: bool) -> Result<W::Answer, Fault> {
+        let mut session = PostgresSession::new(self.client().await?, &self.texts, careful);
         let answer = work.run(&mut session).await;
         let ended = session.end(answer.is_ok()).await;
         match answer {

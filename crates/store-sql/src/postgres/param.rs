@@ -56,6 +56,7 @@ impl fmt::Debug for ColumnArray<'_> {
 impl ToSql for ColumnArray<'_> {
     fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Refusal> {
         let (element, width) = match self.kind {
+            Kind::Id => (Type::UUID, 16),
             Kind::Bytes => (Type::BYTEA, 20),
             Kind::Small => (Type::INT2, 2),
             Kind::Int => (Type::INT4, 4),
@@ -80,12 +81,36 @@ impl ToSql for ColumnArray<'_> {
                     match self.kind {
                         Kind::Small => out.put_i16(i16::try_from(int)?),
                         Kind::Int => out.put_i32(i32::try_from(int)?),
-                        Kind::Big | Kind::Bytes => out.put_i64(int),
+                        Kind::Big | Kind::Id | Kind::Bytes => out.put_i64(int),
                     }
                 }
             }
         }
         Ok(IsNull::No)
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
+/// A parameter of a batch.
+#[derive(Debug)]
+pub(super) enum BatchParam<'a> {
+    /// A column.
+    Column(ColumnArray<'a>),
+    /// How many rows there are.
+    Count(Scalar<'a>),
+}
+
+impl ToSql for BatchParam<'_> {
+    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Refusal> {
+        match self {
+            Self::Column(column) => column.to_sql(ty, out),
+            Self::Count(count) => count.to_sql(ty, out),
+        }
     }
 
     fn accepts(_: &Type) -> bool {

@@ -10,9 +10,9 @@ use tokio_postgres::{Error, Statement};
 
 use super::fault;
 use super::flight::{Request, together};
-use super::param::{ColumnArray, PostgresRow, Scalar};
-use crate::batch::{self, Action, Batch};
-use crate::batch_text::Texts;
+use super::param::{BatchParam, ColumnArray, PostgresRow, Scalar};
+use crate::batch::{self, Action, Batch, Column};
+use crate::batch_text::{self, Texts};
 use crate::dialect::{Dialect, numbered};
 use crate::session::{Applied, Fault, Op, Result, Session};
 use crate::value::{Decode, Row, Rows, Value};
@@ -29,10 +29,12 @@ enum Phase {
     Over,
 }
 
-/// A connection within a transaction.
+/// A connection within a transaction. Dropped before its end, it is closed and not given back to the pool.
 pub(super) struct PostgresSession<'p> {
-    client: Client,
+    client: Option<Client>,
     texts: &'p Texts,
+    /// Whether rows in the way are looked for, because hoping for none failed.
+    careful: bool,
     phase: Phase,
 }
 
@@ -41,7 +43,8 @@ enum Part<'a> {
     Begin,
     Guard,
     Execute,
-    Batch(usize, &'static Batch, &'a dyn Rows, Range<usize>),
+    Hopeful,
+    Careful(usize, &'static Batch, &'a dyn Rows, Range<usize>),
     Commit,
 }
 
@@ -55,32 +58,41 @@ struct Touched {
 type Reply = Result<Touched, Error>;
 
 impl<'p> PostgresSession<'p> {
-    pub(super) fn new(client: Client, texts: &'p Texts) -> Self {
-        Self { client, texts, phase: Phase::New }
+    pub(super) fn new(client: Client, texts: &'p Texts, careful: bool) -> Self {
+        Self { client: Some(client), texts, careful, phase: Phase::New }
     }
 
-    /// Ends the transaction, if its last flight did not. A connection in doubt is closed.
+    /// Ends the transaction, if its last flight did not.
     pub(super) async fn end(mut self, keep: bool) -> Result<(), Fault> {
-        let ended = match (self.phase, keep) {
-            (Phase::Open, true) => self.client.batch_execute("COMMIT").await.map_err(fault::of_commit),
-            (Phase::Open, false) => self.client.batch_execute("ROLLBACK").await.map_err(fault::of_statement),
-            (Phase::New | Phase::Over, _) => Ok(()),
-        };
-        self.phase = Phase::Over;
-        if ended.is_err() || self.client.is_closed() {
-            drop(Client::take(self.client));
+        if self.phase == Phase::Open {
+            if keep {
+                self.client()?.batch_execute("COMMIT").await.map_err(fault::of_commit)?;
+            } else {
+                self.client()?.batch_execute("ROLLBACK").await.map_err(fault::of_statement)?;
+            }
+            self.phase = Phase::Over;
         }
-        ended
+        Ok(())
+    }
+
+    fn client(&self) -> Result<&Client, Fault> {
+        self.client.as_ref().ok_or_else(|| Fault::failed("the connection is gone"))
     }
 
     async fn prepare(&self, text: &str) -> Result<Statement, Fault> {
-        self.client.prepare_cached(text).await.map_err(fault::of_statement)
+        self.client()?.prepare_cached(text).await.map_err(fault::of_statement)
+    }
+
+    /// What adds has nothing in the way.
+    fn form(&self, batch: &Batch, contested: bool) -> usize {
+        let looks = (self.careful || contested) && batch.action != Action::Add;
+        if looks { batch_text::CAREFUL } else { batch_text::HOPEFUL }
     }
 
     async fn begin(&mut self) -> Result<(), Fault> {
         if self.phase == Phase::New {
-            self.client.batch_execute("BEGIN").await.map_err(fault::of_statement)?;
             self.phase = Phase::Open;
+            self.client()?.batch_execute("BEGIN").await.map_err(fault::of_statement)?;
         }
         Ok(())
     }
@@ -92,13 +104,17 @@ impl<'p> PostgresSession<'p> {
                 Op::Guard(sql, _) | Op::Execute(sql, _) => {
                     self.prepare(&numbered(sql.text(Dialect::Postgres))).await?
                 }
-                Op::Batch(batch, _) => self.prepare(&self.texts.of(batch, 1)).await?,
+                Op::Batch { batch, contested, .. } => {
+                    let form = self.form(batch, *contested);
+                    self.prepare(&self.texts.of(batch, form)).await?
+                }
             });
         }
-        let client = &self.client;
+        let begins = std::mem::replace(&mut self.phase, Phase::Open) == Phase::New;
+        let client = self.client()?;
         let mut parts = Vec::with_capacity(ops.len() + 2);
         let mut requests: Vec<Request<'_, Reply>> = Vec::with_capacity(ops.len() + 2);
-        if self.phase == Phase::New {
+        if begins {
             parts.push(Part::Begin);
             requests.push(control(client, "BEGIN"));
         }
@@ -112,10 +128,18 @@ impl<'p> PostgresSession<'p> {
                     parts.push(Part::Execute);
                     requests.push(scalars(client, statement, params));
                 }
-                Op::Batch(batch, rows) => {
+                Op::Batch { batch, rows, contested } => {
+                    let form = self.form(batch, *contested);
                     for range in batch::cut(*rows, ROWS_MAX, BYTES_MAX) {
-                        parts.push(Part::Batch(at, batch, *rows, range.clone()));
-                        requests.push(columns(client, statement, batch, *rows, range));
+                        parts.push(match form {
+                            batch_text::HOPEFUL => Part::Hopeful,
+                            _ => Part::Careful(at, batch, *rows, range.clone()),
+                        });
+                        requests.push(columns(
+                            client,
+                            statement,
+                            Columns { batch, rows: *rows, range, form },
+                        ));
                     }
                 }
             }
@@ -125,12 +149,22 @@ impl<'p> PostgresSession<'p> {
             requests.push(control(client, "COMMIT"));
         }
         let replies = together(requests).await;
-        self.phase = if last { Phase::Over } else { Phase::Open };
+        if last {
+            self.phase = Phase::Over;
+        }
         let answers = answers(parts, replies, ops.len(), last);
         if let Err(Unanswered { stale: true, .. }) = &answers {
-            self.client.statement_cache.clear();
+            self.client()?.statement_cache.clear();
         }
         answers.map_err(|unanswered| unanswered.fault)
+    }
+}
+
+impl Drop for PostgresSession<'_> {
+    fn drop(&mut self) {
+        if let (Phase::Open, Some(client)) = (self.phase, self.client.take()) {
+            drop(Client::take(client));
+        }
     }
 }
 
@@ -145,17 +179,26 @@ fn scalars<'a>(client: &'a Client, statement: &'a Statement, params: &'a [Value<
     })
 }
 
-fn columns<'a>(
-    client: &'a Client,
-    statement: &'a Statement,
+/// Some rows of a batch.
+struct Columns<'a> {
     batch: &'static Batch,
     rows: &'a dyn Rows,
     range: Range<usize>,
-) -> Request<'a, Reply> {
+    form: usize,
+}
+
+fn columns<'a>(client: &'a Client, statement: &'a Statement, columns: Columns<'a>) -> Request<'a, Reply> {
+    let Columns { batch, rows, range, form } = columns;
+    let count = range.len() as i64;
+    let is_counted = form == batch_text::HOPEFUL && batch.action == Action::CompareAndSet;
     Box::pin(async move {
-        let params = (0..batch.columns.len()).map(|column| {
-            let kind = batch.columns[column].kind;
-            ColumnArray { rows, range: range.clone(), column, kind }
+        let params = (0..batch.columns.len() + usize::from(is_counted)).map(|column| {
+            match batch.columns.get(column) {
+                Some(Column { kind, .. }) => {
+                    BatchParam::Column(ColumnArray { rows, range: range.clone(), column, kind: *kind })
+                }
+                None => BatchParam::Count(Scalar(Value::Int(count))),
+            }
         });
         collect(client.query_raw(statement, params).await?).await
     })
@@ -195,14 +238,17 @@ fn answers(
     let mut answers = vec![Applied::All; ops];
     for (part, reply) in parts.into_iter().zip(replies) {
         match (part, reply) {
-            (Part::Batch(at, batch, rows, range), Ok(touched)) => {
-                if !matches!(batch.action, Action::Add) && touched.rows < range.len() as u64 {
+            (Part::Careful(at, batch, rows, range), Ok(touched)) => {
+                if touched.rows < range.len() as u64 {
                     note_refused(&mut answers[at], batch, rows, range, touched.returned);
                 }
             }
             (_, Ok(_)) => {}
             (Part::Guard, Err(error)) if fault::is_unmatched(&error) => {
                 return Err(Unanswered { fault: Fault::Unmatched, stale: false });
+            }
+            (Part::Hopeful, Err(error)) if fault::is_unmatched(&error) || fault::is_duplicate(&error) => {
+                return Err(Unanswered { fault: Fault::Contested, stale: false });
             }
             (part, Err(error)) => {
                 let stale = fault::is_stale_statement(&error);
@@ -264,7 +310,7 @@ impl Session for PostgresSession<'_> {
     async fn execute(&mut self, text: &str, params: &[Value<'_>]) -> Result<u64, Fault> {
         self.begin().await?;
         let statement = self.prepare(&numbered(text)).await?;
-        let stream = self.client.query_raw(&statement, params.iter().map(|param| Scalar(*param))).await;
+        let stream = self.client()?.query_raw(&statement, params.iter().map(|param| Scalar(*param))).await;
         let touched = collect(stream.map_err(fault::of_statement)?).await.map_err(fault::of_statement)?;
         Ok(touched.rows)
     }
@@ -277,7 +323,7 @@ impl Session for PostgresSession<'_> {
     ) -> Result<Vec<T>, Fault> {
         self.begin().await?;
         let statement = self.prepare(&numbered(text)).await?;
-        let stream = self.client.query_raw(&statement, params.iter().map(|param| Scalar(*param))).await;
+        let stream = self.client()?.query_raw(&statement, params.iter().map(|param| Scalar(*param))).await;
         let touched = collect(stream.map_err(fault::of_statement)?).await.map_err(fault::of_statement)?;
         touched.returned.into_iter().map(|row| decode(&PostgresRow(row)).map_err(Fault::from)).collect()
     }

@@ -11,10 +11,10 @@ use crate::value::{Damage, Param, Row};
 pub(crate) static INSERT: Batch = Batch {
     table: "attempts",
     columns: &[
-        column("run", Kind::Bytes),
+        column("run", Kind::Id),
         column("attempt", Kind::Big),
         column("epoch", Kind::Big),
-        column("node", Kind::Bytes),
+        column("node", Kind::Id),
         column("placed_at", Kind::Big),
         column("started_at", Kind::Big),
         column("finished_at", Kind::Big),

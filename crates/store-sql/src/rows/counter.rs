@@ -11,7 +11,7 @@ pub(crate) static ADD: Batch = Batch {
     table: "counters",
     columns: &[
         column("hour", Kind::Big),
-        column("job", Kind::Bytes),
+        column("job", Kind::Id),
         column("namespace", Kind::Bytes),
         column("success", Kind::Big),
         column("final_failed", Kind::Big),

@@ -2,7 +2,6 @@
 //! it does not know, so that versions N and N−1 of the program read each other's rows; a writer leaves out
 //! what has its ordinary value, so that an ordinary row's detail is empty.
 
-use mainspring_model::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -41,12 +40,6 @@ impl Writer<'_> {
     pub(crate) fn counted(&mut self, tag: u8, int: i64) {
         if int != 0 {
             self.int(tag, int);
-        }
-    }
-    /// A moment, if there is one.
-    pub(crate) fn time(&mut self, tag: u8, at: Option<Timestamp>) {
-        if let Some(at) = at {
-            self.int(tag, at.as_micros());
         }
     }
     /// Something rare, as JSON.
@@ -102,14 +95,9 @@ pub(crate) fn int(mut bytes: &[u8]) -> Result<i64, Damage> {
     }
 }
 
-/// Reads a moment.
-pub(crate) fn time(bytes: &[u8]) -> Result<Option<Timestamp>, Damage> {
-    Ok(Some(Timestamp::from_micros(int(bytes)?)))
-}
-
 /// Reads text.
-pub(crate) fn text(bytes: &[u8]) -> Result<Box<str>, Damage> {
-    std::str::from_utf8(bytes).map(Into::into).map_err(|_| Damage::new("a detail field is not UTF-8"))
+pub(crate) fn text(bytes: &[u8]) -> Result<&str, Damage> {
+    std::str::from_utf8(bytes).map_err(|_| Damage::new("a detail field is not UTF-8"))
 }
 
 /// Reads something rare.

@@ -10,7 +10,7 @@ use crate::value::{Damage, Param, Row};
 pub(crate) static INSERT: Batch = Batch {
     table: "run_events",
     columns: &[
-        column("run", Kind::Bytes),
+        column("run", Kind::Id),
         column("version", Kind::Big),
         column("ordinal", Kind::Int),
         column("happened_at", Kind::Big),

@@ -11,7 +11,7 @@ use crate::batch::{Action, Batch, Column, Kind, column};
 use crate::value::{Damage, Param, Row};
 
 const COLUMNS: &[Column] = &[
-    column("id", Kind::Bytes),
+    column("id", Kind::Id),
     column("namespace", Kind::Bytes),
     column("name", Kind::Bytes),
     column("current_version", Kind::Big),
@@ -29,7 +29,7 @@ pub(crate) static INSERT: Batch =
 pub(crate) static UPDATE: Batch = Batch {
     table: "jobs",
     columns: &[
-        column("id", Kind::Bytes),
+        column("id", Kind::Id),
         column("revision", Kind::Big),
         column("namespace", Kind::Bytes),
         column("name", Kind::Bytes),
@@ -47,7 +47,7 @@ pub(crate) static UPDATE: Batch = Batch {
 pub(crate) static INSERT_VERSION: Batch = Batch {
     table: "job_versions",
     columns: &[
-        column("job", Kind::Bytes),
+        column("job", Kind::Id),
         column("version", Kind::Big),
         column("created_at", Kind::Big),
         column("created_by", Kind::Bytes),

@@ -13,7 +13,7 @@ use crate::value::{Damage, Param, Row};
 pub(crate) static INSERT: Batch = Batch {
     table: "nodes",
     columns: &[
-        column("id", Kind::Bytes),
+        column("id", Kind::Id),
         column("cell", Kind::Int),
         column("state", Kind::Small),
         column("revision", Kind::Big),
@@ -27,7 +27,7 @@ pub(crate) static INSERT: Batch = Batch {
 pub(crate) static UPDATE: Batch = Batch {
     table: "nodes",
     columns: &[
-        column("id", Kind::Bytes),
+        column("id", Kind::Id),
         column("revision", Kind::Big),
         column("cell", Kind::Int),
         column("state", Kind::Small),

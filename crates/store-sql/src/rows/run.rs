@@ -3,24 +3,21 @@
 use std::sync::Arc;
 
 use mainspring_model::{
-    CellId, Epoch, JobId, Namespace, NodeId, Payload, Place, Run, RunHead, RunId, RunState, RunStatus, Shelf,
-    Timestamp,
+    CellId, Epoch, JobId, Namespace, Payload, Place, Run, RunId, RunState, RunStatus, Shelf,
 };
 use mainspring_store::RunUpdate;
 
-use super::run_detail;
+use super::run_detail::{self, HeadColumns, StatusColumns};
 use crate::batch::{Action, Batch, Column, Kind, column};
 use crate::value::{Damage, Row, Rows, Value};
 
-/// Every column, the head's first, in the order of inserts and reads.
+/// Every column, the head's first, in the order of inserts and reads. Columns are what some query asks for; each
+/// costs every run a third of a microsecond, so all else is in `head` and `detail`.
 const COLUMNS: &[Column] = &[
-    column("id", Kind::Bytes),
+    column("id", Kind::Id),
     column("namespace", Kind::Bytes),
-    column("job", Kind::Bytes),
-    column("job_version", Kind::Big),
+    column("job", Kind::Id),
     column("idempotency_key", Kind::Bytes),
-    column("priority", Kind::Int),
-    column("created_at", Kind::Big),
     column("params", Kind::Bytes),
     column("head", Kind::Bytes),
     column("cell", Kind::Int),
@@ -29,20 +26,13 @@ const COLUMNS: &[Column] = &[
     column("state", Kind::Small),
     column("shelf", Kind::Small),
     column("shelf_rank", Kind::Big),
-    column("attempt", Kind::Big),
-    column("node", Kind::Bytes),
-    column("eligible_at", Kind::Big),
-    column("placed_at", Kind::Big),
-    column("started_at", Kind::Big),
-    column("finished_at", Kind::Big),
-    column("cause", Kind::Small),
     column("detail", Kind::Bytes),
 ];
-const HEAD_COLUMNS: usize = 9;
+const HEAD_COLUMNS: usize = 6;
 
 /// The columns of an update: the key, the expected version, and the whole status.
 const UPDATE_COLUMNS: &[Column] = &[
-    column("id", Kind::Bytes),
+    column("id", Kind::Id),
     column("version", Kind::Big),
     column("cell", Kind::Int),
     column("version", Kind::Big),
@@ -50,24 +40,19 @@ const UPDATE_COLUMNS: &[Column] = &[
     column("state", Kind::Small),
     column("shelf", Kind::Small),
     column("shelf_rank", Kind::Big),
-    column("attempt", Kind::Big),
-    column("node", Kind::Bytes),
-    column("eligible_at", Kind::Big),
-    column("placed_at", Kind::Big),
-    column("started_at", Kind::Big),
-    column("finished_at", Kind::Big),
-    column("cause", Kind::Small),
     column("detail", Kind::Bytes),
 ];
 
 /// What a read of whole runs selects.
-pub(crate) const SELECT: &str = "SELECT id, namespace, job, job_version, idempotency_key, priority, created_at, \
-     params, head, cell, version, epoch, state, shelf, shelf_rank, attempt, node, eligible_at, placed_at, started_at, \
-     finished_at, cause, detail FROM runs";
+pub(crate) const SELECT: &str = "SELECT id, namespace, job, idempotency_key, params, head, cell, version, epoch, \
+     state, shelf, shelf_rank, detail FROM runs";
+
+/// Where a run's rank is in [`SELECT`].
+pub(crate) const SHELF_RANK: usize = 11;
 
 /// Inserts runs.
 pub(crate) static INSERT: Batch =
-    Batch { table: "runs", columns: COLUMNS, key: 1, action: Action::InsertAbsent { unique: &[1, 4] } };
+    Batch { table: "runs", columns: COLUMNS, key: 1, action: Action::InsertAbsent { unique: &[1, 3] } };
 
 /// Replaces the status of runs.
 pub(crate) static UPDATE: Batch =
@@ -84,17 +69,22 @@ pub(crate) struct Inserts<'a> {
 impl<'a> Inserts<'a> {
     /// These runs.
     pub(crate) fn new(runs: Vec<&'a Run>) -> Self {
-        let mut details = Vec::with_capacity(runs.len() * 16);
+        let mut details = Vec::with_capacity(runs.len() * 96);
         let ends = runs
             .iter()
             .map(|run| {
                 run_detail::write_head(&run.head, &mut details);
                 let head = details.len();
-                run_detail::write_status(&run.status, &mut details);
+                run_detail::write_status(run.head.id, &run.status, &mut details);
                 (head, details.len())
             })
             .collect();
         Self { runs, details, ends }
+    }
+
+    /// Whether a run has an idempotency key: then somebody may have sent it before.
+    pub(crate) fn have_keys(&self) -> bool {
+        self.runs.iter().any(|run| run.head.idempotency_key.is_some())
     }
 
     fn begin(&self, row: usize) -> usize {
@@ -113,12 +103,9 @@ impl Rows for Inserts<'_> {
             0 => Value::Bytes(head.id.as_bytes()),
             1 => Value::Bytes(head.namespace.as_str().as_bytes()),
             2 => Value::Bytes(head.job.as_bytes()),
-            3 => Value::Int(i64::from(head.job_version)),
-            4 => Value::bytes_or_null(head.idempotency_key.as_deref().map(str::as_bytes)),
-            5 => Value::Int(i64::from(head.priority)),
-            6 => Value::Int(head.created_at.as_micros()),
-            7 => Value::filled_or_null(&head.params),
-            8 => Value::filled_or_null(&self.details[self.begin(row)..self.ends[row].0]),
+            3 => Value::bytes_or_null(head.idempotency_key.as_deref().map(str::as_bytes)),
+            4 => Value::filled_or_null(&head.params),
+            5 => Value::filled_or_null(&self.details[self.begin(row)..self.ends[row].0]),
             _ => {
                 let detail = &self.details[self.ends[row].0..self.ends[row].1];
                 status_value(&self.runs[row].status, detail, column - HEAD_COLUMNS)
@@ -141,11 +128,11 @@ pub(crate) struct Updates<'a> {
 impl<'a> Updates<'a> {
     /// These updates.
     pub(crate) fn new(updates: Vec<&'a RunUpdate>) -> Self {
-        let mut details = Vec::new();
+        let mut details = Vec::with_capacity(updates.len() * 64);
         let ends = updates
             .iter()
             .map(|update| {
-                run_detail::write_status(&update.status, &mut details);
+                run_detail::write_status(update.id, &update.status, &mut details);
                 details.len()
             })
             .collect();
@@ -176,8 +163,7 @@ impl Rows for Updates<'_> {
     }
 }
 
-fn status_value<'a>(status: &'a RunStatus, detail: &'a [u8], column: usize) -> Value<'a> {
-    let time = |at: Option<Timestamp>| Value::int_or_null(at.map(Timestamp::as_micros));
+fn status_value<'a>(status: &RunStatus, detail: &'a [u8], column: usize) -> Value<'a> {
     match column {
         0 => Value::Int(i64::from(status.cell.0)),
         1 => Value::Int(status.version as i64),
@@ -185,13 +171,6 @@ fn status_value<'a>(status: &'a RunStatus, detail: &'a [u8], column: usize) -> V
         3 => Value::Int(status.state as i64),
         4 => Value::int_or_null(status.place.map(|place| place.shelf as i64)),
         5 => Value::int_or_null(status.place.map(|place| place.rank)),
-        6 => Value::Int(i64::from(status.attempt)),
-        7 => Value::bytes_or_null(status.node.as_ref().map(|node| node.as_bytes().as_slice())),
-        8 => time(status.eligible_at),
-        9 => time(status.placed_at),
-        10 => time(status.started_at),
-        11 => time(status.finished_at),
-        12 => Value::int_or_null(status.cause.as_ref().map(|cause| i64::from(cause.number()))),
         _ => Value::filled_or_null(detail),
     }
 }
@@ -203,55 +182,27 @@ pub(crate) fn decode(row: &dyn Row) -> Result<Run, Damage> {
 }
 
 fn decode_named(row: &dyn Row, id: RunId) -> Result<Run, Damage> {
-    let mut head = RunHead {
+    let columns = HeadColumns {
         id,
         namespace: namespace(row, 1)?,
         job: JobId::from_bytes(row.id(2)?),
-        job_version: row.number(3)?,
-        inline_spec: None,
-        idempotency_key: match row.bytes_opt(4)? {
-            Some(_) => Some(row.text(4)?.into()),
+        idempotency_key: match row.bytes_opt(3)? {
+            Some(_) => Some(row.text(3)?.into()),
             None => None,
         },
-        priority: row.number(5)?,
-        created_at: Timestamp::from_micros(row.int(6)?),
-        not_before: None,
-        deadline: None,
-        params: Payload::from(row.bytes_opt(7)?.unwrap_or_default()),
-        keys: None,
-        submitted_by: "".into(),
+        params: Payload::from(row.bytes_opt(4)?.unwrap_or_default()),
     };
-    run_detail::read_head(row.bytes_opt(8)?, &mut head)?;
-    Ok(Run { head: Arc::new(head), status: decode_status(row, HEAD_COLUMNS)? })
-}
-
-fn decode_status(row: &dyn Row, first: usize) -> Result<RunStatus, Damage> {
-    let time = |column: usize| Ok(row.int_opt(first + column)?.map(Timestamp::from_micros));
-    let epoch = Epoch(row.int(first + 2)? as u64);
-    let mut status = RunStatus {
-        cell: CellId(row.number(first)?),
-        version: row.int(first + 1)? as u64,
-        epoch,
-        state: row
-            .number(first + 3)
-            .ok()
-            .and_then(RunState::from_number)
-            .ok_or_else(|| Damage::new("no such state"))?,
-        place: place(row, first + 4)?,
-        attempt: row.number(first + 6)?,
-        attempt_epoch: epoch,
-        losses: 0,
-        node: row.id_opt(first + 7)?.map(NodeId::from_bytes),
-        eligible_at: time(8)?,
-        placed_at: time(9)?,
-        started_at: time(10)?,
-        finished_at: time(11)?,
-        cause: None,
-        reason: None,
-        extra: None,
+    let head = run_detail::read_head(columns, row.bytes_opt(5)?)?;
+    let state: u8 = row.number(9)?;
+    let columns = StatusColumns {
+        cell: CellId(row.number(6)?),
+        version: row.int(7)? as u64,
+        epoch: Epoch(row.int(8)? as u64),
+        state: RunState::from_number(state).ok_or_else(|| Damage::new(format!("no state {state}")))?,
+        place: place(row, 10)?,
     };
-    run_detail::read_status(row.bytes_opt(first + 13)?, row.int_opt(first + 12)?, &mut status)?;
-    Ok(status)
+    let status = run_detail::read_status(id, columns, row.bytes_opt(12)?)?;
+    Ok(Run { head: Arc::new(head), status })
 }
 
 fn place(row: &dyn Row, column: usize) -> Result<Option<Place>, Damage> {
@@ -280,5 +231,6 @@ mod tests {
         let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
         assert_eq!(SELECT, format!("SELECT {} FROM runs", names.join(", ")));
         assert_eq!(UPDATE_COLUMNS[2..], COLUMNS[HEAD_COLUMNS..]);
+        assert_eq!(names[SHELF_RANK], "shelf_rank");
     }
 }

@@ -1,96 +1,162 @@
 //! The two detail columns of a run: what was asked beyond the columns (`head`, written once) and where it
-//! stands beyond the columns (`detail`, rewritten with the status). An ordinary run that ends with exit code 0
-//! has an empty `detail`.
+//! stands beyond the columns (`detail`, rewritten with the status).
+//!
+//! Times are kept as distances from the moment in the run's id: most fit into a few bytes.
 
-use mainspring_model::{Cause, Epoch, NodeId, Payload, RunExtra, RunHead, RunKeys, RunStatus};
+use std::sync::Arc;
+
+use mainspring_model::{
+    Cause, CellId, Epoch, JobId, Namespace, NodeId, Payload, Place, RunExtra, RunHead, RunId, RunKeys,
+    RunState, RunStatus, Timestamp,
+};
 
 use super::detail::{self, Fields, Writer};
 use crate::value::Damage;
 
 mod head {
-    pub(super) const INLINE_SPEC: u8 = 1;
-    pub(super) const NOT_BEFORE: u8 = 2;
-    pub(super) const DEADLINE: u8 = 3;
-    pub(super) const KEYS: u8 = 4;
-    pub(super) const CONCURRENCY_KEY: u8 = 5;
-    pub(super) const RATE_KEY: u8 = 6;
-    pub(super) const HASH_KEY: u8 = 7;
-    pub(super) const SUBMITTED_BY: u8 = 8;
+    pub(super) const JOB_VERSION: u8 = 1;
+    pub(super) const PRIORITY: u8 = 2;
+    pub(super) const CREATED_AT: u8 = 3;
+    pub(super) const SUBMITTED_BY: u8 = 4;
+    pub(super) const INLINE_SPEC: u8 = 5;
+    pub(super) const NOT_BEFORE: u8 = 6;
+    pub(super) const DEADLINE: u8 = 7;
+    pub(super) const KEYS: u8 = 8;
+    pub(super) const CONCURRENCY_KEY: u8 = 9;
+    pub(super) const RATE_KEY: u8 = 10;
+    pub(super) const HASH_KEY: u8 = 11;
 }
 
 mod status {
-    pub(super) const ATTEMPT_EPOCH: u8 = 1;
-    pub(super) const LOSSES: u8 = 2;
-    pub(super) const CAUSE_CODE: u8 = 3;
-    pub(super) const CAUSE: u8 = 4;
-    pub(super) const REASON: u8 = 5;
-    pub(super) const EXTRA: u8 = 6;
-    pub(super) const CANCEL: u8 = 7;
-    pub(super) const FAILED_NODES: u8 = 8;
-    pub(super) const PROGRESS: u8 = 9;
-    pub(super) const CHECKPOINT: u8 = 10;
-    pub(super) const RESULT: u8 = 11;
-    pub(super) const CPU_US: u8 = 12;
-    pub(super) const MEMORY_PEAK_BYTES: u8 = 13;
-    pub(super) const MAYBE_DOUBLED: u8 = 14;
-    pub(super) const HOPS: u8 = 15;
+    pub(super) const ATTEMPT: u8 = 1;
+    pub(super) const ATTEMPT_EPOCH: u8 = 2;
+    pub(super) const LOSSES: u8 = 3;
+    pub(super) const NODE: u8 = 4;
+    pub(super) const ELIGIBLE_AT: u8 = 5;
+    pub(super) const PLACED_AT: u8 = 6;
+    pub(super) const STARTED_AT: u8 = 7;
+    pub(super) const FINISHED_AT: u8 = 8;
+    pub(super) const EXIT_CODE: u8 = 9;
+    pub(super) const SIGNAL: u8 = 10;
+    pub(super) const CAUSE: u8 = 11;
+    pub(super) const REASON: u8 = 12;
+    pub(super) const EXTRA: u8 = 13;
+    pub(super) const CANCEL: u8 = 14;
+    pub(super) const FAILED_NODE: u8 = 15;
+    pub(super) const PROGRESS: u8 = 16;
+    pub(super) const CHECKPOINT: u8 = 17;
+    pub(super) const RESULT: u8 = 18;
+    pub(super) const CPU_US: u8 = 19;
+    pub(super) const MEMORY_PEAK_BYTES: u8 = 20;
+    pub(super) const MAYBE_DOUBLED: u8 = 21;
+    pub(super) const HOPS: u8 = 22;
+}
+
+/// The columns of a head, as they were read.
+pub(crate) struct HeadColumns {
+    pub(crate) id: RunId,
+    pub(crate) namespace: Namespace,
+    pub(crate) job: JobId,
+    pub(crate) idempotency_key: Option<Box<str>>,
+    pub(crate) params: Payload,
+}
+
+/// The columns of a status, as they were read.
+pub(crate) struct StatusColumns {
+    pub(crate) cell: CellId,
+    pub(crate) version: u64,
+    pub(crate) epoch: Epoch,
+    pub(crate) state: RunState,
+    pub(crate) place: Option<Place>,
 }
 
 /// Appends the head's detail.
 pub(crate) fn write_head(head: &RunHead, out: &mut Vec<u8>) {
+    let base = head.id.made_at();
     let mut out = Writer(out);
+    out.counted(head::JOB_VERSION, i64::from(head.job_version));
+    out.counted(head::PRIORITY, i64::from(head.priority));
+    out.counted(head::CREATED_AT, distance(base, head.created_at));
+    out.filled(head::SUBMITTED_BY, head.submitted_by.as_bytes());
     if let Some(spec) = &head.inline_spec {
         out.bytes(head::INLINE_SPEC, spec);
     }
-    out.time(head::NOT_BEFORE, head.not_before);
-    out.time(head::DEADLINE, head.deadline);
+    time(&mut out, head::NOT_BEFORE, base, head.not_before);
+    time(&mut out, head::DEADLINE, base, head.deadline);
     if let Some(keys) = &head.keys {
         out.flag(head::KEYS, true);
         out.filled(head::CONCURRENCY_KEY, keys.concurrency.as_bytes());
         out.filled(head::RATE_KEY, keys.rate.as_bytes());
         out.filled(head::HASH_KEY, keys.hash.as_bytes());
     }
-    out.filled(head::SUBMITTED_BY, head.submitted_by.as_bytes());
 }
 
-/// Fills in the head's detail.
-pub(crate) fn read_head(bytes: Option<&[u8]>, head: &mut RunHead) -> Result<(), Damage> {
+/// The head of these columns and this detail.
+pub(crate) fn read_head(columns: HeadColumns, bytes: Option<&[u8]>) -> Result<RunHead, Damage> {
+    let HeadColumns { id, namespace, job, idempotency_key, params } = columns;
+    let base = id.made_at();
+    let mut head = RunHead {
+        id,
+        namespace,
+        job,
+        job_version: 0,
+        inline_spec: None,
+        idempotency_key,
+        priority: 0,
+        created_at: base,
+        not_before: None,
+        deadline: None,
+        params,
+        keys: None,
+        submitted_by: Arc::from(""),
+    };
     for field in Fields::of(bytes) {
         let (tag, bytes) = field?;
         match tag {
+            head::JOB_VERSION => head.job_version = number(bytes)?,
+            head::PRIORITY => head.priority = number(bytes)?,
+            head::CREATED_AT => head.created_at = moment(base, bytes)?,
+            head::SUBMITTED_BY => head.submitted_by = Arc::from(detail::text(bytes)?),
             head::INLINE_SPEC => head.inline_spec = Some(Payload::from(bytes)),
-            head::NOT_BEFORE => head.not_before = detail::time(bytes)?,
-            head::DEADLINE => head.deadline = detail::time(bytes)?,
+            head::NOT_BEFORE => head.not_before = Some(moment(base, bytes)?),
+            head::DEADLINE => head.deadline = Some(moment(base, bytes)?),
             head::KEYS..=head::HASH_KEY => read_key(tag, bytes, head.keys.get_or_insert_default())?,
-            head::SUBMITTED_BY => head.submitted_by = detail::text(bytes)?.into(),
             _ => {}
         }
     }
-    Ok(())
+    Ok(head)
 }
 
 fn read_key(tag: u8, bytes: &[u8], keys: &mut RunKeys) -> Result<(), Damage> {
     match tag {
-        head::CONCURRENCY_KEY => keys.concurrency = detail::text(bytes)?,
-        head::RATE_KEY => keys.rate = detail::text(bytes)?,
-        head::HASH_KEY => keys.hash = detail::text(bytes)?,
+        head::CONCURRENCY_KEY => keys.concurrency = detail::text(bytes)?.into(),
+        head::RATE_KEY => keys.rate = detail::text(bytes)?.into(),
+        head::HASH_KEY => keys.hash = detail::text(bytes)?.into(),
         _ => {}
     }
     Ok(())
 }
 
-/// Appends the status's detail.
-pub(crate) fn write_status(status: &RunStatus, out: &mut Vec<u8>) {
+/// Appends the detail of the status of run `id`.
+pub(crate) fn write_status(id: RunId, status: &RunStatus, out: &mut Vec<u8>) {
+    let base = id.made_at();
     let mut out = Writer(out);
+    out.counted(status::ATTEMPT, i64::from(status.attempt));
     if status.attempt_epoch != status.epoch {
         out.int(status::ATTEMPT_EPOCH, status.attempt_epoch.0 as i64);
     }
     out.counted(status::LOSSES, i64::from(status.losses));
+    if let Some(node) = &status.node {
+        out.bytes(status::NODE, node.as_bytes());
+    }
+    time(&mut out, status::ELIGIBLE_AT, base, status.eligible_at);
+    time(&mut out, status::PLACED_AT, base, status.placed_at);
+    time(&mut out, status::STARTED_AT, base, status.started_at);
+    time(&mut out, status::FINISHED_AT, base, status.finished_at);
     match &status.cause {
-        None | Some(Cause::Exit { code: 0 } | Cause::Oom | Cause::Overlap) => {}
-        Some(Cause::Exit { code: number } | Cause::Signal { signal: number }) => {
-            out.int(status::CAUSE_CODE, i64::from(*number));
-        }
+        None => {}
+        Some(Cause::Exit { code }) => out.int(status::EXIT_CODE, i64::from(*code)),
+        Some(Cause::Signal { signal }) => out.int(status::SIGNAL, i64::from(*signal)),
         Some(cause) => out.json(status::CAUSE, cause),
     }
     if let Some(reason) = &status.reason {
@@ -109,7 +175,7 @@ fn write_extra(extra: &RunExtra, out: &mut Writer<'_>) {
         out.json(status::CANCEL, cancel);
     }
     for node in failed_nodes {
-        out.bytes(status::FAILED_NODES, node.as_bytes());
+        out.bytes(status::FAILED_NODE, node.as_bytes());
     }
     if let Some(progress) = progress {
         out.json(status::PROGRESS, progress);
@@ -126,46 +192,58 @@ fn write_extra(extra: &RunExtra, out: &mut Writer<'_>) {
     out.flag(status::MAYBE_DOUBLED, *maybe_doubled);
 }
 
-/// Fills in the status's detail; `cause` is the number in the cause column. The status comes with its columns
-/// filled and its `attempt_epoch` equal to its `epoch`.
+/// The status of run `id` with these columns and this detail.
 pub(crate) fn read_status(
+    id: RunId,
+    columns: StatusColumns,
     bytes: Option<&[u8]>,
-    cause: Option<i64>,
-    status: &mut RunStatus,
-) -> Result<(), Damage> {
-    let mut code = 0;
-    let mut told = None;
+) -> Result<RunStatus, Damage> {
+    let StatusColumns { cell, version, epoch, state, place } = columns;
+    let base = id.made_at();
+    let mut status = RunStatus {
+        cell,
+        version,
+        epoch,
+        state,
+        place,
+        attempt: 0,
+        attempt_epoch: epoch,
+        losses: 0,
+        node: None,
+        eligible_at: None,
+        placed_at: None,
+        started_at: None,
+        finished_at: None,
+        cause: None,
+        reason: None,
+        extra: None,
+    };
     for field in Fields::of(bytes) {
         let (tag, bytes) = field?;
         match tag {
+            status::ATTEMPT => status.attempt = number(bytes)?,
             status::ATTEMPT_EPOCH => status.attempt_epoch = Epoch(detail::int(bytes)? as u64),
             status::LOSSES => status.losses = number(bytes)?,
-            status::CAUSE_CODE => code = number(bytes)?,
-            status::CAUSE => told = Some(detail::json(bytes)?),
+            status::NODE => status.node = Some(node(bytes)?),
+            status::ELIGIBLE_AT => status.eligible_at = Some(moment(base, bytes)?),
+            status::PLACED_AT => status.placed_at = Some(moment(base, bytes)?),
+            status::STARTED_AT => status.started_at = Some(moment(base, bytes)?),
+            status::FINISHED_AT => status.finished_at = Some(moment(base, bytes)?),
+            status::EXIT_CODE => status.cause = Some(Cause::Exit { code: number(bytes)? }),
+            status::SIGNAL => status.cause = Some(Cause::Signal { signal: number(bytes)? }),
+            status::CAUSE => status.cause = Some(detail::json(bytes)?),
             status::REASON => status.reason = Some(detail::json(bytes)?),
             status::EXTRA..=status::HOPS => read_extra(tag, bytes, status.extra_mut())?,
             _ => {}
         }
     }
-    status.cause = match (cause, told) {
-        (None, _) => None,
-        (Some(1), None) => Some(Cause::Exit { code }),
-        (Some(2), None) => Some(Cause::Signal { signal: code }),
-        (Some(3), None) => Some(Cause::Oom),
-        (Some(12), None) => Some(Cause::Overlap),
-        (Some(number), Some(cause)) if i64::from(Cause::number(&cause)) == number => Some(cause),
-        (Some(number), _) => return Err(Damage::new(format!("cause {number} without its detail"))),
-    };
-    Ok(())
+    Ok(status)
 }
 
 fn read_extra(tag: u8, bytes: &[u8], extra: &mut RunExtra) -> Result<(), Damage> {
     match tag {
         status::CANCEL => extra.cancel = Some(detail::json(bytes)?),
-        status::FAILED_NODES => {
-            let id = bytes.try_into().map_err(|_| Damage::new("a failed node is not an id"))?;
-            extra.failed_nodes.push(NodeId::from_bytes(id));
-        }
+        status::FAILED_NODE => extra.failed_nodes.push(node(bytes)?),
         status::PROGRESS => extra.progress = Some(detail::json(bytes)?),
         status::CHECKPOINT => extra.checkpoint = Some(Payload::from(bytes)),
         status::RESULT => extra.result = Some(Payload::from(bytes)),
@@ -176,6 +254,24 @@ fn read_extra(tag: u8, bytes: &[u8], extra: &mut RunExtra) -> Result<(), Damage>
         _ => {}
     }
     Ok(())
+}
+
+fn distance(base: Timestamp, at: Timestamp) -> i64 {
+    at.as_micros().wrapping_sub(base.as_micros())
+}
+
+fn time(out: &mut Writer<'_>, tag: u8, base: Timestamp, at: Option<Timestamp>) {
+    if let Some(at) = at {
+        out.int(tag, distance(base, at));
+    }
+}
+
+fn moment(base: Timestamp, bytes: &[u8]) -> Result<Timestamp, Damage> {
+    Ok(Timestamp::from_micros(base.as_micros().wrapping_add(detail::int(bytes)?)))
+}
+
+fn node(bytes: &[u8]) -> Result<NodeId, Damage> {
+    bytes.try_into().map(NodeId::from_bytes).map_err(|_| Damage::new("a node is not an id"))
 }
 
 fn number<T: TryFrom<i64>>(bytes: &[u8]) -> Result<T, Damage> {

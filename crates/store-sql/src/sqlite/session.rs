@@ -72,7 +72,7 @@ impl SqliteSession {
                     self.statement(sql.text(Dialect::Sqlite), params).map_err(fault::of_statement)?;
                     Applied::All
                 }
-                Op::Batch(batch, rows) => self.batch(batch, *rows).map_err(fault::of_statement)?,
+                Op::Batch { batch, rows, .. } => self.batch(batch, *rows).map_err(fault::of_statement)?,
             });
         }
         Ok(answers)

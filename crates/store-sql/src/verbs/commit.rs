@@ -154,7 +154,8 @@ async fn put_job<S: Session>(session: &mut S, put: &Job) -> Result<bool, Fault> 
         }
         (&job::UPDATE, job::encode_update(put))
     };
-    let applied = session.flight(&[Op::Batch(batch, &vec![row])], false).await?;
+    let op = Op::Batch { batch, rows: &vec![row], contested: true };
+    let applied = session.flight(&[op], false).await?;
     Ok(applied.iter().all(|applied| applied.row(0)))
 }
 
@@ -197,7 +198,8 @@ impl Work for Commit {
         groups.retain(|(_, _, positions)| !positions.is_empty());
 
         let batches_from = ops.len();
-        ops.extend(groups.iter().map(|(batch, rows, _)| Op::Batch(batch, *rows)));
+        let contested = inserts.iter().any(run::Inserts::have_keys);
+        ops.extend(groups.iter().map(|(batch, rows, _)| Op::Batch { batch, rows: *rows, contested }));
         let pause = self.pause.as_ref().zip(fence).map(|(pause, fence)| [pause.value(), fence[1]]);
         ops.extend(pause.iter().map(|params| Op::Execute(&PAUSE, params)));
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use mainspring_model::{Epoch, JobId, RunId};
+use mainspring_model::{Epoch, JobId, RunId, RunState};
 use mainspring_store::readback::RunMark;
 
 use super::statement::Query;
@@ -65,10 +65,16 @@ pub(crate) async fn all<B: Backend, T: Send + 'static>(
 /// Who wrote these runs, and as which version.
 pub(crate) async fn run_marks<B: Backend>(backend: &B, ids: &[[u8; 16]]) -> Result<HashMap<RunId, RunMark>> {
     fn decode(row: &dyn Row) -> Result<(RunId, RunMark), Damage> {
-        let mark = RunMark { version: row.int(1)? as u64, epoch: Epoch(row.int(2)? as u64) };
+        let state = RunState::from_number(row.number(3)?).ok_or_else(|| Damage::new("unknown state"))?;
+        let mark = RunMark {
+            version: row.int(1)? as u64,
+            epoch: Epoch(row.int(2)? as u64),
+            state,
+            rank: row.int_opt(4)?,
+        };
         Ok((RunId::from_bytes(row.id(0)?), mark))
     }
-    let queries = by_id("SELECT id, version, epoch FROM runs", "id", ids);
+    let queries = by_id("SELECT id, version, epoch, state, shelf_rank FROM runs", "id", ids);
     Ok(all(backend, queries, decode).await?.into_iter().collect())
 }
 

@@ -13,7 +13,7 @@ use crate::value::{Damage, Param, Row};
 /// A page of a shelf. Reads the index of active work, never history.
 pub(crate) async fn shelf<B: Backend>(backend: &B, query: ShelfQuery) -> Result<Page<Run>> {
     fn decode(row: &dyn Row) -> Result<Placed<(i64, RunId), Run>, Damage> {
-        Ok(((row.int(14)?, RunId::from_bytes(row.id(0)?)), run::decode(row)))
+        Ok(((row.int(run::SHELF_RANK)?, RunId::from_bytes(row.id(0)?)), run::decode(row)))
     }
     check::rows(query.limit)?;
     page::read(backend, query.limit, query.after, |after| shelf_query(&query, after), decode).await

@@ -66,7 +66,7 @@ async fn check_killed(server: Server) {
     let mut holder = place.backdoor().await;
     holder.execute("BEGIN").await;
     holder
-        .execute(&format!("UPDATE runs SET priority = 7 WHERE id = {}", place.literal(run_id(1).as_bytes())))
+        .execute(&format!("UPDATE runs SET epoch = 7 WHERE id = {}", place.literal(run_id(1).as_bytes())))
         .await;
     let committing = {
         let (store, batch) = (Arc::clone(&store), batch.clone());

@@ -31,7 +31,7 @@ pub(crate) async fn in_front_of(url: &str, cut: Cut) -> String {
             let (server_read, server_write) = server.into_split();
             let cutting = Arc::new(AtomicBool::new(false));
             tokio::spawn(requests(client_read, server_write, cut, Arc::clone(&done), Arc::clone(&cutting)));
-            tokio::spawn(answers(server_read, client_write, cutting));
+            tokio::spawn(answers(server_read, client_write, Arc::clone(&done), cutting));
         }
     });
     format!("{before}@127.0.0.1:{port}/{path}")
@@ -65,8 +65,14 @@ async fn requests(
 }
 
 /// Passes answers back until the connection is to be cut. What the server says then proves that it has committed:
-/// PostgreSQL names the command, MySQL answers the commit with one packet and nothing else.
-async fn answers(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, cutting: Arc<AtomicBool>) {
+/// PostgreSQL names the command, MySQL answers the commit with one packet and nothing else. When PostgreSQL says that
+/// the commit was a rollback, the next one is the one to cut.
+async fn answers(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    done: Arc<AtomicBool>,
+    cutting: Arc<AtomicBool>,
+) {
     let mut buffer = vec![0; 1 << 20];
     let mut held = Vec::new();
     loop {
@@ -78,6 +84,13 @@ async fn answers(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, cutting: Arc<A
             let mysql_ok = held.len() < 32 && held.get(3..5) == Some(&[1, 0]);
             if named || mysql_ok {
                 return;
+            }
+            if held.windows(9).any(|window| window == b"ROLLBACK\0") {
+                done.store(false, Ordering::SeqCst);
+                cutting.store(false, Ordering::SeqCst);
+                if to.write_all(&std::mem::take(&mut held)).await.is_err() {
+                    return;
+                }
             }
         } else if to.write_all(chunk).await.is_err() {
             return;

@@ -97,12 +97,12 @@ impl Place {
         Backdoor::open(self.server, &self.url).await
     }
 
-    /// Bytes as the server's SQL writes them.
-    pub(crate) fn literal(&self, bytes: &[u8]) -> String {
-        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    /// An id as the server's SQL writes it.
+    pub(crate) fn literal(&self, id: &[u8; 16]) -> String {
+        let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
         match self.server {
             Server::Sqlite | Server::Mysql => format!("x'{hex}'"),
-            Server::Postgres => format!("'\\x{hex}'::bytea"),
+            Server::Postgres => format!("'{hex}'::uuid"),
         }
     }
 
