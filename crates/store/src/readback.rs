@@ -9,29 +9,35 @@
 //! batch's. What moved on since, in the hands of another cell's owner or of retention, answers with what is
 //! there now; the caller reads such a row before it acts on the answer.
 
-use mainspring_model::{Epoch, Job, Node, Run, RunId, RunStatus};
+use mainspring_model::{Epoch, Job, Node, Run, RunId, RunState, RunStatus};
 
 use crate::commit::{Conflict, Outcome, RunUpdate};
 
-/// The part of a run's row that tells who wrote it.
+/// The part of a run's row that tells who wrote it, and what. Version and epoch alone are not enough: an
+/// owner that acted on a row it read too early may have made another write of the same version before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunMark {
     /// The row's version.
     pub version: u64,
     /// The epoch of the owner that wrote it.
     pub epoch: Epoch,
+    /// The run's state.
+    pub state: RunState,
+    /// Its place's rank, if it has a place.
+    pub rank: Option<i64>,
 }
 
 impl From<&RunStatus> for RunMark {
     fn from(status: &RunStatus) -> Self {
-        Self { version: status.version, epoch: status.epoch }
+        let rank = status.place.map(|place| place.rank);
+        Self { version: status.version, epoch: status.epoch, state: status.state, rank }
     }
 }
 
 /// For [`crate::Write::InsertRun`]: `row` has the run's id, `key_holder` has its (namespace, key).
 pub fn insert_run(run: &Run, epoch: Epoch, row: Option<RunMark>, key_holder: Option<RunId>) -> Outcome {
     match (row, key_holder) {
-        (Some(row), _) if row == (RunMark { version: run.status.version, epoch }) => Outcome::Applied,
+        (Some(row), _) if row == written(&run.status, epoch) => Outcome::Applied,
         (Some(_), _) => Outcome::Conflict(Conflict::Exists),
         (None, Some(other)) => Outcome::Conflict(Conflict::KeyTaken(Some(other))),
         (None, None) => Outcome::Conflict(Conflict::Missing),
@@ -41,10 +47,15 @@ pub fn insert_run(run: &Run, epoch: Epoch, row: Option<RunMark>, key_holder: Opt
 /// For [`crate::Write::UpdateRun`]: `row` has the run's id.
 pub fn update_run(update: &RunUpdate, epoch: Epoch, row: Option<RunMark>) -> Outcome {
     match row {
-        Some(row) if row == (RunMark { version: update.status.version, epoch }) => Outcome::Applied,
+        Some(row) if row == written(&update.status, epoch) => Outcome::Applied,
         Some(row) => Outcome::Conflict(Conflict::Version(row.version)),
         None => Outcome::Conflict(Conflict::Missing),
     }
+}
+
+/// The mark that a batch under `epoch` leaves with `status`.
+fn written(status: &RunStatus, epoch: Epoch) -> RunMark {
+    RunMark { epoch, ..RunMark::from(status) }
 }
 
 /// For [`crate::Write::InsertAttempt`], [`crate::Write::InsertEvent`] and [`crate::Write::InsertJobVersion`]:
@@ -110,9 +121,15 @@ mod tests {
 
     #[test]
     fn an_update_is_applied_when_the_row_is_the_one_it_wrote() {
-        let mark = |version, epoch| Some(RunMark { version, epoch: Epoch(epoch) });
+        let mark = |version, epoch| {
+            let (state, rank) = (RunState::Ready, Some(0));
+            Some(RunMark { version, epoch: Epoch(epoch), state, rank })
+        };
+        let other = RunMark { state: RunState::Cancelled, rank: None, ..RunMark::from(&update(2).status) };
         for (row, outcome) in [
             (mark(3, 4), Outcome::Applied),
+            // The owner's own earlier write of this version, made before it read the row that it acts on now.
+            (Some(RunMark { epoch: MINE, ..other }), Outcome::Conflict(Conflict::Version(3))),
             (mark(3, 3), Outcome::Conflict(Conflict::Version(3))),
             (mark(2, 4), Outcome::Conflict(Conflict::Version(2))),
             (mark(9, 4), Outcome::Conflict(Conflict::Version(9))),
