@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use mainspring_model::{
-    Attempt, Cause, Command, Counts, JobSpec, Place, Reason, RunEventKind, RunHead, RunId, RunState,
+    Attempt, Cause, Command, Counts, JobId, JobSpec, Place, Reason, RunEventKind, RunHead, RunId, RunState,
     RunStatus, Shelf, Timestamp, counter, limits, transition,
 };
 
@@ -37,8 +37,19 @@ impl Cell {
         status: RunStatus,
         spec: &Arc<JobSpec>,
     ) -> usize {
+        let shape = self.shape(head.job, head.job_version, spec);
+        self.enter_as(now, head, status, shape)
+    }
+
+    /// Puts a run into memory with a shape that may not be its own.
+    pub(crate) fn enter_as(
+        &mut self,
+        now: Timestamp,
+        head: Arc<RunHead>,
+        status: RunStatus,
+        shape: usize,
+    ) -> usize {
         let adopted = status.version > 0;
-        let shape = self.shape(&head, spec);
         self.shapes.shapes[shape].runs += 1;
         self.runs.insert(RunEntry {
             head,
@@ -56,8 +67,9 @@ impl Cell {
         })
     }
 
-    fn shape(&mut self, head: &RunHead, spec: &Arc<JobSpec>) -> usize {
-        if let Some(ix) = self.shapes.find(head.job, head.job_version) {
+    /// The shape of a job version, made if need be.
+    pub(crate) fn shape(&mut self, job: JobId, version: u32, spec: &Arc<JobSpec>) -> usize {
+        if let Some(ix) = self.shapes.find(job, version) {
             return ix;
         }
         let key = ClassKey::of(spec);
@@ -66,8 +78,8 @@ impl Cell {
             None => self.make_class(key),
         };
         self.queue.classes[class].shapes += 1;
-        let job = self.shapes.job(head.job);
-        self.shapes.insert(job, head.job_version, spec.clone(), class)
+        let job = self.shapes.job(job);
+        self.shapes.insert(job, version, spec.clone(), class)
     }
 
     fn make_class(&mut self, key: ClassKey) -> usize {

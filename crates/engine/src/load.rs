@@ -11,6 +11,9 @@ use crate::event::{LoadedRun, ShelfRead};
 use crate::runs::Phase;
 use crate::timers::Subject;
 
+/// Versions of jobs count from 1; this one stands for those that cannot be read.
+const UNREADABLE_VERSION: u32 = 0;
+
 /// How far loading is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Loading {
@@ -190,7 +193,8 @@ impl Cell {
 
     /// A run whose specification is missing or damaged cannot go on.
     fn give_up_unreadable(&mut self, now: Timestamp, run: mainspring_model::Run) -> Option<usize> {
-        let ix = self.enter(now, run.head, run.status, &unreadable_spec());
+        let shape = self.shape(run.head.job, UNREADABLE_VERSION, &unreadable_spec());
+        let ix = self.enter_as(now, run.head, run.status, shape);
         let message = "the job version that the run pins cannot be read".into();
         let cause = Cause::Error { class: "invalid_spec".into(), message };
         self.end_with(now, ix, Command::GiveUp, cause);
