@@ -46,6 +46,8 @@ pub(crate) struct Agent {
     pub index: usize,
     pub node: Node,
     pub alive: bool,
+    /// When the machine last went down.
+    pub down_since: i64,
     pub paused_until: i64,
     /// Grows with every death of the agent process; timers of an earlier life are void.
     pub life: u64,
@@ -109,6 +111,7 @@ impl Agent {
             index,
             node,
             alive: true,
+            down_since: 0,
             paused_until: 0,
             life: 0,
             rate,
@@ -318,6 +321,7 @@ impl Agent {
     /// The machine goes down: tasks die. With `wipe`, the disk is lost too.
     pub(crate) fn go_down(&mut self, now: i64, wipe: bool) -> Vec<Task> {
         self.die();
+        self.down_since = now;
         let tokens = self.executing();
         let node = self.node.id;
         let tasks: Vec<Task> = tokens

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use mainspring_model::spec::Delivery;
 use mainspring_model::{
-    AttemptToken, CellId, Epoch, JobId, Namespace, NodeId, RunHead, RunId, RunState, RunStatus, Timestamp,
+    AttemptToken, Cause, CellId, Epoch, JobId, Namespace, NodeId, RunEventKind, RunHead, RunId, RunState,
+    RunStatus, Timestamp,
 };
 use mainspring_store_mem::{Change, MemCore};
 
@@ -40,6 +41,8 @@ fn fail<T>(invariant: &'static str, run: RunId, what: String) -> Result<T, Viola
 struct Executions {
     now: BTreeMap<AttemptToken, NodeId>,
     begun: u32,
+    /// The attempt whose task ended well.
+    succeeded: Option<u32>,
 }
 
 /// What has been seen.
@@ -58,6 +61,9 @@ pub(crate) struct Checker {
     cpu_milli: u64,
     memory_bytes: u64,
     pub tasks_begun: u64,
+    /// The furthest that the store's clock, the authority, was ahead of true time.
+    clock_ahead: i64,
+    clock_jumped: bool,
 }
 
 impl Checker {
@@ -74,6 +80,8 @@ impl Checker {
             cpu_milli: node.capacity.cpu_milli,
             memory_bytes: node.capacity.memory_bytes,
             tasks_begun: 0,
+            clock_ahead: 0,
+            clock_jumped: false,
         }
     }
 
@@ -185,6 +193,10 @@ impl Checker {
 
     /// I21: rate limits in every window, by the owners' clocks, whose rates may differ by a few percent.
     fn rated(&mut self, head: &RunHead, after: &RunStatus) -> Verdict {
+        // Owners whose clocks jumped apart cannot be compared by what they wrote.
+        if self.clock_jumped {
+            return Ok(());
+        }
         let Some(rate) = &self.jobs[&head.job].spec.rate_limit else { return Ok(()) };
         let Some(placed_at) = after.placed_at else { return Ok(()) };
         let key = head.keys.as_ref().map_or("".into(), |keys| keys.rate.clone());
@@ -217,7 +229,7 @@ impl Checker {
             );
             return fail("I12", token.run, what);
         }
-        if self.not_before.get(&token.run).is_some_and(|at| now + CLOCK_ERROR < *at) {
+        if self.not_before.get(&token.run).is_some_and(|at| now + self.clock_ahead + CLOCK_ERROR < *at) {
             return fail("I4", token.run, "begins before its time".into());
         }
         let executions = self.executions.entry(token.run).or_default();
@@ -227,6 +239,11 @@ impl Checker {
                 token.number, other.number
             );
             return fail("I11", token.run, what);
+        }
+        if let Some(attempt) = executions.succeeded
+            && !lost_with_its_node(core, token.run, attempt)
+        {
+            return fail("I25", token.run, format!("attempt {attempt} ended well and is executed again"));
         }
         executions.begun += 1;
         if executions.begun > 1 && self.jobs[&run.head.job].spec.delivery == Delivery::AtMostOnce {
@@ -243,6 +260,17 @@ impl Checker {
         }
     }
 
+    /// A task ended well.
+    pub(crate) fn succeeded(&mut self, token: AttemptToken) {
+        self.executions.entry(token.run).or_default().succeeded = Some(token.number);
+    }
+
+    /// The store's clock jumped and is now `offset` ahead of true time.
+    pub(crate) fn clock_jumped(&mut self, offset: i64) {
+        self.clock_ahead = self.clock_ahead.max(offset);
+        self.clock_jumped = true;
+    }
+
     /// Runs whose tasks execute.
     pub(crate) fn executing(&self) -> BTreeSet<RunId> {
         self.executions
@@ -251,6 +279,16 @@ impl Checker {
             .map(|(run, _)| *run)
             .collect()
     }
+}
+
+/// Work that ended well may be repeated only when its node was given up before it could tell.
+fn lost_with_its_node(core: &MemCore, run: RunId, attempt: u32) -> bool {
+    let attempts = core.attempts(run);
+    let ended = attempts.iter().find(|ended| ended.token.number == attempt);
+    ended.is_some_and(|ended| matches!(ended.cause, Cause::Lost { .. } | Cause::Vanished { .. }))
+        || core.events(run).iter().any(
+            |event| matches!(event.kind, RunEventKind::NodeLost { attempt: lost, .. } if lost == attempt),
+        )
 }
 
 /// I7, I8: only legal paths, each by one version, and nothing after the end.

@@ -9,6 +9,7 @@
 mod agent;
 mod checker;
 mod client;
+mod faults;
 mod jobs;
 mod net;
 mod plan;
@@ -17,6 +18,7 @@ mod rest;
 mod rng;
 mod run;
 mod scheduler;
+mod spoil;
 mod store;
 mod trace;
 mod world;

@@ -152,7 +152,7 @@ fn any_fault(rng: &mut Rng, schedulers: usize, agents: usize) -> FaultKind {
         10 => FaultKind::LoseCommitAnswers { span: rng.range(SECOND / 2, 4 * SECOND) },
         _ => {
             if rng.chance(30) {
-                FaultKind::StoreClockJump { by: rng.range(-3_600, 3_600) * SECOND }
+                FaultKind::StoreClockJump { by: rng.range(-20, 3_600) * SECOND }
             } else {
                 FaultKind::HoldOwnersRequests { span: rng.range(5, 24) * SECOND }
             }

@@ -4,8 +4,13 @@
 use mainspring_model::{Reason, RunState};
 
 use crate::checker::Violation;
-use crate::plan::BUSY_UNTIL;
+use crate::plan::{BUSY_UNTIL, SECOND};
 use crate::world::World;
+
+/// A dead node is acted on within this, on the owner's clock, plus a little for clocks and commits.
+const ACTED_WITHIN: i64 = 22 * SECOND;
+/// After a disturbance an owner may have to be found first: a lease's lifetime, a renewal, a load, a silence.
+const CALM: i64 = 45 * SECOND;
 
 impl World {
     /// Checks the world at rest.
@@ -49,6 +54,28 @@ impl World {
                         Vec::new(),
                     );
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// I22: when nothing but machines failed for a while, what ran on a dead machine has been given up.
+    pub(crate) fn check_dead_nodes(&self) -> Result<(), Violation> {
+        if self.now < self.disturbed_until.max(BUSY_UNTIL / 10) + CALM {
+            return Ok(());
+        }
+        for agent in
+            self.agents.iter().filter(|agent| !agent.alive && agent.down_since + ACTED_WITHIN < self.now)
+        {
+            let held = |run: &&mainspring_model::Run| {
+                run.status.state == RunState::Running && run.status.node == Some(agent.node.id)
+            };
+            if let Some(run) = self.store.core.all_runs().find(held) {
+                return Err(Violation {
+                    invariant: "I22",
+                    what: format!("{} is dead for over 20 s and holds {}", agent.node.name, run.head.id),
+                    about: vec![run.head.id.to_string()],
+                });
             }
         }
         Ok(())

@@ -9,7 +9,7 @@ use mainspring_engine::{
     Answer, Cell, Config, Event, LeaseAnswer, LeaseStep, LoadedRun, Message, Owner, OwnerConfig, RequestId,
     ShelfRead, Submission, Tenure,
 };
-use mainspring_model::{CellId, JobSpec, MemberId, RunHead, RunId, Shelf, Timestamp, limits};
+use mainspring_model::{CellId, MemberId, Node, Pause, RunHead, RunId, Timestamp};
 use mainspring_store::{Outcome, Transaction, Write};
 
 use crate::jobs::SimJob;
@@ -35,7 +35,7 @@ pub(crate) enum Doing {
 
 /// What a question was about.
 #[derive(Debug, Clone)]
-enum Purpose {
+pub(crate) enum Purpose {
     Lease(CellId),
     Tenure { cell: CellId },
     Commit(CellId),
@@ -54,6 +54,9 @@ struct Question {
 struct Seat {
     owner: Owner,
     cell: Option<Cell>,
+    /// What the cell's clock is ahead of the process's: it takes the store's time when it is taken over, and
+    /// from then on only moves on.
+    shift: i64,
 }
 
 /// One scheduler process, in one of its lives.
@@ -72,7 +75,7 @@ pub(crate) struct Scheduler {
     next_number: u64,
     jobs: Arc<Vec<SimJob>>,
     config: Config,
-    plant: Option<Plant>,
+    pub plant: Option<Plant>,
 }
 
 impl Scheduler {
@@ -106,8 +109,9 @@ impl Scheduler {
         self.member = member;
         self.questions.clear();
         let clock = self.clock(now);
-        let seat =
-            |cell| (cell, Seat { owner: Owner::new(OwnerConfig::new(cell, member), clock), cell: None });
+        let seat = |cell| {
+            (cell, Seat { owner: Owner::new(OwnerConfig::new(cell, member), clock), cell: None, shift: 0 })
+        };
         self.seats = (0..self.config.cells).map(CellId).map(seat).collect();
     }
 
@@ -120,8 +124,13 @@ impl Scheduler {
 
     /// Its view of the store's clock: monotonic, with its own rate.
     pub(crate) fn clock(&self, now: i64) -> Timestamp {
-        let ahead = if self.plant == Some(Plant::FastClock) { 3_600 * SECOND } else { 0 };
-        Timestamp::from_micros(now + now / 1_000_000 * self.rate + self.offset + ahead)
+        Timestamp::from_micros(now + now / 1_000_000 * self.rate + self.offset)
+    }
+
+    /// The clock of a cell that it owns.
+    fn cell_clock(&self, now: i64, cell: CellId) -> Timestamp {
+        let shift = self.seats.get(&cell).map_or(0, |seat| seat.shift);
+        Timestamp::from_micros(self.clock(now).as_micros() + shift)
     }
 
     /// Cells that it owns and acts for.
@@ -189,7 +198,7 @@ impl Scheduler {
 
     /// Something for a cell: from a node, from a client, from the engine's own clock.
     pub(crate) fn handle(&mut self, now: i64, cell_id: CellId, event: Event, doings: &mut Vec<Doing>) {
-        let clock = self.clock(now);
+        let clock = self.cell_clock(now, cell_id);
         let Some(cell) = self.seats.get_mut(&cell_id).and_then(|seat| seat.cell.as_mut()) else { return };
         cell.handle(clock, event);
         self.pump(now, cell_id, doings);
@@ -232,7 +241,7 @@ impl Scheduler {
             if let Some(batch) = batch {
                 if self.plant == Some(Plant::ActBeforeCommit) {
                     let applied = vec![Outcome::Applied; batch.transaction.writes.len()];
-                    let clock = self.clock(now);
+                    let clock = self.cell_clock(now, cell_id);
                     if let Some(cell) = self.seats.get_mut(&cell_id).and_then(|seat| seat.cell.as_mut()) {
                         cell.committed(clock, &applied);
                     }
@@ -259,7 +268,7 @@ impl Scheduler {
         }
     }
 
-    fn ask(&mut self, now: i64, purpose: Purpose, ask: Ask, doings: &mut Vec<Doing>) {
+    pub(crate) fn ask(&mut self, now: i64, purpose: Purpose, ask: Ask, doings: &mut Vec<Doing>) {
         self.next_number += 1;
         let number = self.next_number;
         self.questions.insert(number, Question { purpose, ask: ask.clone(), asked_at: now });
@@ -286,8 +295,8 @@ impl Scheduler {
             (Purpose::Lease(cell), Told::Renewed(held)) => {
                 self.lease_answered(now, cell, LeaseAnswer::Renewed(held), &mut doings)
             }
-            (Purpose::Tenure { cell }, Told::Tenure(nodes, pause)) => {
-                self.take_over(now, cell, nodes, pause, &mut doings)
+            (Purpose::Tenure { cell }, Told::Tenure { nodes, pause, clock }) => {
+                self.take_over(now, cell, (nodes, pause, clock), &mut doings)
             }
             (Purpose::Commit(cell), Told::Committed(outcomes)) => {
                 self.committed(now, cell, &outcomes, &mut doings)
@@ -328,7 +337,7 @@ impl Scheduler {
             self.drop_memory(cell_id);
             self.ask(now, Purpose::Tenure { cell: cell_id }, Ask::Tenure(cell_id), doings);
         } else if let (Some(until), Some(cell)) = (seat.owner.lease_until(), seat.cell.as_mut()) {
-            cell.renewed(until);
+            cell.renewed(Timestamp::from_micros(until.as_micros() + seat.shift));
         }
     }
 
@@ -336,8 +345,7 @@ impl Scheduler {
         &mut self,
         now: i64,
         cell_id: CellId,
-        nodes: Vec<mainspring_model::Node>,
-        pause: Option<mainspring_model::Pause>,
+        (nodes, pause, store_clock): (Vec<Node>, Option<Pause>, Timestamp),
         doings: &mut Vec<Doing>,
     ) {
         let clock = self.clock(now);
@@ -345,6 +353,10 @@ impl Scheduler {
         let (Some(epoch), Some(lease_until)) = (seat.owner.epoch(clock), seat.owner.lease_until()) else {
             return;
         };
+        let ahead = if self.plant == Some(Plant::FastClock) { 3_600 * SECOND } else { 0 };
+        seat.shift = store_clock.as_micros() - clock.as_micros() + ahead;
+        let shifted = |at: Timestamp| Timestamp::from_micros(at.as_micros() + seat.shift);
+        let (clock, lease_until) = (shifted(clock), shifted(lease_until));
         let mut config = Config { cell: cell_id, ..self.config.clone() };
         match self.plant {
             Some(Plant::LostTooSoon) => config.lost_after = Duration::from_secs(4),
@@ -355,8 +367,14 @@ impl Scheduler {
         self.pump(now, cell_id, doings);
     }
 
-    fn committed(&mut self, now: i64, cell_id: CellId, outcomes: &[Outcome], doings: &mut Vec<Doing>) {
-        let clock = self.clock(now);
+    pub(crate) fn committed(
+        &mut self,
+        now: i64,
+        cell_id: CellId,
+        outcomes: &[Outcome],
+        doings: &mut Vec<Doing>,
+    ) {
+        let clock = self.cell_clock(now, cell_id);
         if self.plant != Some(Plant::ActBeforeCommit)
             && let Some(cell) = self.seats.get_mut(&cell_id).and_then(|seat| seat.cell.as_mut())
         {
@@ -387,57 +405,5 @@ impl Scheduler {
     fn loaded(&self, run: mainspring_model::Run) -> LoadedRun {
         let job = self.jobs.iter().find(|job| job.job.id == run.head.job && job.readable);
         LoadedRun { spec: job.map(|job| self.engine_spec(&job.spec)), run, pause: None }
-    }
-
-    // --- plants ---
-
-    /// Plants that take a rule away from the engine.
-    fn engine_spec(&self, spec: &Arc<JobSpec>) -> Arc<JobSpec> {
-        let mut changed = (**spec).clone();
-        match self.plant {
-            Some(Plant::NoConcurrencyLimit) => changed.concurrency = None,
-            Some(Plant::NoRateLimit) => changed.rate_limit = None,
-            Some(Plant::EndlessRetries) => changed.retry.max = u32::MAX - 1,
-            Some(Plant::Overbooking) => {
-                changed.resources.cpu_milli /= 4;
-                changed.resources.memory_bytes /= 8;
-            }
-            _ => return spec.clone(),
-        }
-        Arc::new(changed)
-    }
-
-    /// Plants that spoil what a new owner reads.
-    fn spoil(&self, shelf: Shelf, mut rows: Vec<LoadedRun>) -> Vec<LoadedRun> {
-        match (self.plant, shelf) {
-            (Some(Plant::ForgetFlight), Shelf::Flight) => rows.clear(),
-            (Some(Plant::UnguardedRescue), Shelf::Flight) => {
-                for row in &mut rows {
-                    row.run.status.state = mainspring_model::RunState::Waiting;
-                    row.run.status.place = Some(mainspring_model::Place { shelf: Shelf::Arrived, rank: 0 });
-                    row.run.status.losses += 1;
-                }
-            }
-            _ => {}
-        }
-        rows
-    }
-
-    /// Plant: takes the lease without watching it die.
-    fn grab(&mut self, now: i64, cell: CellId, lease: Option<mainspring_model::Lease>) -> Vec<Doing> {
-        let mut doings = Vec::new();
-        let observed = lease.map(|lease| (lease.epoch, lease.expires_at));
-        let expires_at = self.clock(now) + limits::LEASE_TTL;
-        let request = mainspring_store::LeaseRequest { cell, member: self.member, observed, expires_at };
-        self.ask(now, Purpose::Lease(cell), Ask::Acquire(request), &mut doings);
-        doings
-    }
-
-    /// Plant: an outcome that nobody knows is taken for done.
-    fn assume_done(&mut self, now: i64, cell: CellId, ask: &Ask, doings: &mut Vec<Doing>) {
-        if let Ask::Commit(transaction) = ask {
-            let applied = vec![Outcome::Applied; transaction.writes.len()];
-            self.committed(now, cell, &applied, doings);
-        }
     }
 }

@@ -27,7 +27,7 @@ pub(crate) enum Told {
     Seen(Option<Lease>),
     Asked(LeaseGrant),
     Renewed(bool),
-    Tenure(Vec<Node>, Option<Pause>),
+    Tenure { nodes: Vec<Node>, pause: Option<Pause>, clock: Timestamp },
     Shelf(ShelfQuery, Page<mainspring_model::Run>),
     Away,
 }
@@ -81,7 +81,11 @@ impl SimStore {
             Ask::Renew { cell, member, epoch, expires_at } => {
                 Told::Renewed(self.core.renew_lease(cell, member, epoch, expires_at))
             }
-            Ask::Tenure(cell) => Told::Tenure(self.core.nodes(cell), self.core.cell_pause(cell)),
+            Ask::Tenure(cell) => Told::Tenure {
+                nodes: self.core.nodes(cell),
+                pause: self.core.cell_pause(cell),
+                clock: Timestamp::from_micros(now + self.clock_offset),
+            },
             Ask::Shelf(query) => match self.core.shelf(&query) {
                 Ok(page) => Told::Shelf(query, page),
                 Err(error) => Told::Broken(error.to_string()),

@@ -64,7 +64,9 @@ pub(crate) struct World {
     pub agenda: Agenda<Item>,
     pub steps: u64,
     /// What the owner asks the store until then arrives only then.
-    held: Option<(usize, i64)>,
+    pub held: Option<(usize, i64)>,
+    /// When the store, the network and the schedulers were last disturbed.
+    pub disturbed_until: i64,
     rng: Rng,
 }
 
@@ -111,6 +113,7 @@ impl World {
             agenda: Agenda::new(),
             steps: 0,
             held: None,
+            disturbed_until: 0,
             rng,
             plan,
         };
@@ -133,7 +136,7 @@ impl World {
         self.agenda.at(SECOND, Item::Client);
     }
 
-    fn start_scheduler(&mut self, index: usize) {
+    pub(crate) fn start_scheduler(&mut self, index: usize) {
         let member = MemberId::new(Timestamp::from_micros(self.now), self.rng.bits());
         self.schedulers[index].start(self.now, member);
         let life = self.schedulers[index].life;
@@ -161,7 +164,10 @@ impl World {
                 self.agenda.at(self.now + SECOND / 4, Item::Lease { agent });
             }
             Item::TaskEnds { agent, token, cause } => self.task_ends(agent, token, cause)?,
-            Item::Client => self.client_acts(),
+            Item::Client => {
+                self.client_acts();
+                self.check_dead_nodes()?;
+            }
             Item::AtScheduler { scheduler, what } => self.at_scheduler(scheduler, what)?,
             Item::AtAgent { agent, message } => self.at_agent(agent, message)?,
             Item::AtStore { scheduler, life, number, ask } => self.at_store(scheduler, life, number, ask)?,
@@ -301,7 +307,7 @@ impl World {
         self.do_agent(index, doings)
     }
 
-    fn do_agent(&mut self, index: usize, doings: Doings) -> Result<(), Violation> {
+    pub(crate) fn do_agent(&mut self, index: usize, doings: Doings) -> Result<(), Violation> {
         let cell = self.agents[index].node.cell;
         for task in doings.tasks {
             match task {
@@ -335,7 +341,11 @@ impl World {
     ) -> Result<(), Violation> {
         match cause {
             Some(cause) => {
+                let well = cause.is_success();
                 let doings = self.agents[index].task_ends(self.now, token, cause);
+                if well && !doings.tasks.is_empty() {
+                    self.checker.succeeded(token);
+                }
                 self.do_agent(index, doings)
             }
             None if self.agents[index].executing().contains(&token) => {
@@ -408,71 +418,6 @@ impl World {
             self.send_scheduler(Host::Client, scheduler, what);
         }
         self.agenda.at(now + SECOND / 5, Item::Client);
-    }
-
-    // --- faults ---
-
-    fn fault(&mut self, kind: FaultKind) -> Result<(), Violation> {
-        self.trace.say(self.now, format_args!("FAULT {kind:?}"));
-        let until = self.now + kind.span();
-        match kind {
-            FaultKind::KillScheduler { scheduler, .. } => self.schedulers[scheduler].kill(),
-            FaultKind::Pause { host: Host::Scheduler(index), .. } => {
-                self.schedulers[index].paused_until = until
-            }
-            FaultKind::Pause { host: Host::Agent(index), .. } => self.agents[index].paused_until = until,
-            FaultKind::Pause { .. } => {}
-            FaultKind::KillAgent { agent, .. } => self.agents[agent].die(),
-            FaultKind::Reboot { agent, .. } | FaultKind::Wipe { agent, .. } => {
-                let wipe = matches!(kind, FaultKind::Wipe { .. });
-                let tasks = self.agents[agent].go_down(self.now, wipe);
-                self.do_agent(agent, Doings { tasks, ..Doings::default() })?;
-            }
-            FaultKind::Cut { from, to, .. } => self.net.cut(from, to, until),
-            FaultKind::Noise { lost, doubled, late_max, .. } => {
-                self.net.noise(until, lost, doubled, late_max)
-            }
-            FaultKind::HoldOwnersRequests { .. } => {
-                let owner = (0..self.schedulers.len())
-                    .find(|index| !self.schedulers[*index].owned(self.now).is_empty());
-                let Some(owner) = owner else {
-                    // Nobody owns anything just now: somebody soon will.
-                    self.agenda.at(self.now + SECOND, Item::Fault(kind));
-                    return Ok(());
-                };
-                self.held = Some((owner, until));
-            }
-            FaultKind::LoseCommitAnswers { .. } => self.store.lose_answers_until = until,
-            FaultKind::StoreDown { .. } => self.store.down_until = until,
-            FaultKind::StoreClockJump { by } => self.store.clock_offset += by,
-        }
-        self.agenda.at(until, Item::Over(kind));
-        Ok(())
-    }
-
-    fn fault_over(&mut self, kind: FaultKind) {
-        match kind {
-            FaultKind::LoseCommitAnswers { .. } if self.store.unknown == 0 => {
-                self.agenda.at(self.now + 3 * SECOND, Item::Fault(kind));
-            }
-            FaultKind::HoldOwnersRequests { .. } if self.store.fenced == 0 => {
-                // The owner had nothing under way, or kept its lease: a seed without a fenced write proves little.
-                self.agenda.at(self.now + 3 * SECOND, Item::Fault(kind));
-            }
-            FaultKind::KillScheduler { scheduler, .. } if !self.schedulers[scheduler].alive => {
-                self.start_scheduler(scheduler)
-            }
-            FaultKind::KillAgent { agent, .. }
-            | FaultKind::Reboot { agent, .. }
-            | FaultKind::Wipe { agent, .. }
-                if !self.agents[agent].alive =>
-            {
-                self.agents[agent].rise(self.now);
-                let life = self.agents[agent].life;
-                self.agenda.at(self.now, Item::Round { agent, life });
-            }
-            _ => {}
-        }
     }
 }
 

@@ -1,0 +1,79 @@
+//! How each fault of a plan befalls the world, and how it passes.
+
+use crate::agent::Doings;
+use crate::checker::Violation;
+use crate::plan::{FaultKind, Host, REST_BY, SECOND};
+use crate::world::{Item, World};
+
+impl World {
+    pub(crate) fn fault(&mut self, kind: FaultKind) -> Result<(), Violation> {
+        self.trace.say(self.now, format_args!("FAULT {kind:?}"));
+        let until = self.now + kind.span();
+        if !matches!(kind, FaultKind::KillAgent { .. } | FaultKind::Reboot { .. } | FaultKind::Wipe { .. }) {
+            self.disturbed_until = self.disturbed_until.max(until);
+        }
+        match kind {
+            FaultKind::KillScheduler { scheduler, .. } => self.schedulers[scheduler].kill(),
+            FaultKind::Pause { host: Host::Scheduler(index), .. } => {
+                self.schedulers[index].paused_until = until
+            }
+            FaultKind::Pause { host: Host::Agent(index), .. } => self.agents[index].paused_until = until,
+            FaultKind::Pause { .. } => {}
+            FaultKind::KillAgent { agent, .. } => self.agents[agent].die(),
+            FaultKind::Reboot { agent, .. } | FaultKind::Wipe { agent, .. } => {
+                let wipe = matches!(kind, FaultKind::Wipe { .. });
+                let tasks = self.agents[agent].go_down(self.now, wipe);
+                self.do_agent(agent, Doings { tasks, ..Doings::default() })?;
+            }
+            FaultKind::Cut { from, to, .. } => self.net.cut(from, to, until),
+            FaultKind::Noise { lost, doubled, late_max, .. } => {
+                self.net.noise(until, lost, doubled, late_max)
+            }
+            FaultKind::HoldOwnersRequests { .. } => {
+                let owner = (0..self.schedulers.len())
+                    .find(|index| !self.schedulers[*index].owned(self.now).is_empty());
+                let Some(owner) = owner else {
+                    // Nobody owns anything just now: somebody soon will.
+                    self.agenda.at(self.now + SECOND, Item::Fault(kind));
+                    return Ok(());
+                };
+                self.held = Some((owner, until));
+            }
+            FaultKind::LoseCommitAnswers { .. } => self.store.lose_answers_until = until,
+            FaultKind::StoreDown { .. } => self.store.down_until = until,
+            FaultKind::StoreClockJump { by } => {
+                self.store.clock_offset += by;
+                self.checker.clock_jumped(self.store.clock_offset);
+            }
+        }
+        self.agenda.at(until, Item::Over(kind));
+        Ok(())
+    }
+
+    pub(crate) fn fault_over(&mut self, kind: FaultKind) {
+        match kind {
+            FaultKind::LoseCommitAnswers { .. } if self.store.unknown == 0 => {
+                self.agenda.at(self.now + 3 * SECOND, Item::Fault(kind));
+            }
+            FaultKind::HoldOwnersRequests { .. } if self.store.fenced == 0 && self.now < REST_BY / 2 => {
+                // The owner had nothing under way, or kept its lease: a seed without a fenced write proves
+                // little. Long enough this time for another to take over.
+                let kind = FaultKind::HoldOwnersRequests { span: 25 * SECOND };
+                self.agenda.at(self.now + 3 * SECOND, Item::Fault(kind));
+            }
+            FaultKind::KillScheduler { scheduler, .. } if !self.schedulers[scheduler].alive => {
+                self.start_scheduler(scheduler)
+            }
+            FaultKind::KillAgent { agent, .. }
+            | FaultKind::Reboot { agent, .. }
+            | FaultKind::Wipe { agent, .. }
+                if !self.agents[agent].alive =>
+            {
+                self.agents[agent].rise(self.now);
+                let life = self.agents[agent].life;
+                self.agenda.at(self.now, Item::Round { agent, life });
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The planted bugs of a scheduler: rules taken away from the engine, reads spoiled, leases grabbed. Each is
+//! what a careless shell would do.
+
+use std::sync::Arc;
+
+use mainspring_engine::LoadedRun;
+use mainspring_model::{CellId, JobSpec, Shelf, limits};
+use mainspring_store::Outcome;
+
+use crate::plant::Plant;
+use crate::scheduler::{Doing, Purpose, Scheduler};
+use crate::store::Ask;
+
+impl Scheduler {
+    /// Plants that take a rule away from the engine.
+    pub(crate) fn engine_spec(&self, spec: &Arc<JobSpec>) -> Arc<JobSpec> {
+        let mut changed = (**spec).clone();
+        match self.plant {
+            Some(Plant::NoConcurrencyLimit) => changed.concurrency = None,
+            Some(Plant::NoRateLimit) => changed.rate_limit = None,
+            Some(Plant::EndlessRetries) => changed.retry.max = u32::MAX - 1,
+            Some(Plant::Overbooking) => {
+                changed.resources.cpu_milli /= 4;
+                changed.resources.memory_bytes /= 8;
+            }
+            _ => return spec.clone(),
+        }
+        Arc::new(changed)
+    }
+
+    /// Plants that spoil what a new owner reads.
+    pub(crate) fn spoil(&self, shelf: Shelf, mut rows: Vec<LoadedRun>) -> Vec<LoadedRun> {
+        match (self.plant, shelf) {
+            (Some(Plant::ForgetFlight), Shelf::Flight) => rows.clear(),
+            (Some(Plant::UnguardedRescue), Shelf::Flight) => {
+                for row in &mut rows {
+                    row.run.status.state = mainspring_model::RunState::Waiting;
+                    row.run.status.place = Some(mainspring_model::Place { shelf: Shelf::Arrived, rank: 0 });
+                    row.run.status.losses += 1;
+                }
+            }
+            _ => {}
+        }
+        rows
+    }
+
+    /// Plant: takes the lease without watching it die.
+    pub(crate) fn grab(
+        &mut self,
+        now: i64,
+        cell: CellId,
+        lease: Option<mainspring_model::Lease>,
+    ) -> Vec<Doing> {
+        let mut doings = Vec::new();
+        let observed = lease.map(|lease| (lease.epoch, lease.expires_at));
+        let expires_at = self.clock(now) + limits::LEASE_TTL;
+        let request = mainspring_store::LeaseRequest { cell, member: self.member, observed, expires_at };
+        self.ask(now, Purpose::Lease(cell), Ask::Acquire(request), &mut doings);
+        doings
+    }
+
+    /// Plant: an outcome that nobody knows is taken for done.
+    pub(crate) fn assume_done(&mut self, now: i64, cell: CellId, ask: &Ask, doings: &mut Vec<Doing>) {
+        if let Ask::Commit(transaction) = ask {
+            let applied = vec![Outcome::Applied; transaction.writes.len()];
+            self.committed(now, cell, &applied, doings);
+        }
+    }
+}
