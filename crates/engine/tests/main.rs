@@ -1,0 +1,9 @@
+//! Scenarios of the scheduler, told through one small world: a cell, a store in memory, and nodes that obey.
+//!
+//! Each module is one subject. A test says what happens and then everything that was said
+//! ([`world::World::said`] leaves nothing out), so it also shows that nothing else was.
+//! What many schedulers, faults and chance do together is the simulation's.
+
+mod cancel;
+mod submit;
+mod world;

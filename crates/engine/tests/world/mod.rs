@@ -1,0 +1,190 @@
+//! A cell with everything around it, as a shell sees it: rows go to a store in memory, reads are answered from
+//! it, time passes when a test says so.
+//!
+//! Runs are called `r1`, `r2`… in the order they were submitted; nodes by their names. Nodes obey at once
+//! (an order is accepted and started) unless a test wants to do that by hand: [`World::by_hand`].
+
+mod nodes;
+mod rows;
+mod speech;
+mod time;
+mod work;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mainspring_engine::{Batch, Cell, Config, Event, LoadedRun, Message, RequestId, ShelfRead, Tenure};
+use mainspring_model::{
+    CellId, Epoch, JobId, JobSpec, MemberId, NodeId, Pause, Run, RunId, Timestamp, limits,
+};
+use mainspring_store::{LeaseGrant, LeaseRequest, ShelfQuery};
+use mainspring_store_mem::MemCore;
+
+pub(crate) use nodes::Agent;
+pub(crate) use nodes::ending;
+pub(crate) use time::{at, millis, secs};
+pub(crate) use work::{Job, paused, wait};
+
+/// A cell and everything around it.
+pub(crate) struct World {
+    pub(crate) cell: Cell,
+    pub(crate) store: MemCore,
+    pub(crate) now: Timestamp,
+    pub(crate) config: Config,
+    pub(crate) epoch: Epoch,
+    /// Nodes accept and start what they are ordered at once.
+    pub(crate) obedient: bool,
+    /// Commits happen by themselves after each event.
+    pub(crate) commits: bool,
+    /// Nodes that live: they beat while time passes.
+    pub(crate) agents: BTreeMap<NodeId, Agent>,
+    names: BTreeMap<RunId, String>,
+    specs: BTreeMap<(JobId, u32), Arc<JobSpec>>,
+    jobs: u128,
+    requests: u64,
+    said: Vec<Message>,
+}
+
+impl World {
+    /// A loaded cell over an empty store.
+    pub(crate) fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    /// The same with another configuration.
+    pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
+        let mut config = Config::default();
+        change(&mut config);
+        let mut store = MemCore::new();
+        let now = at(0);
+        let (cell, epoch) = own(&mut store, &config, now);
+        let mut world = Self {
+            cell,
+            store,
+            now,
+            config,
+            epoch,
+            obedient: true,
+            commits: true,
+            agents: BTreeMap::new(),
+            names: BTreeMap::new(),
+            specs: BTreeMap::new(),
+            jobs: 0,
+            requests: 0,
+            said: Vec::new(),
+        };
+        world.settle();
+        assert!(world.cell.is_loaded());
+        world
+    }
+
+    /// Nodes do nothing by themselves from now on.
+    pub(crate) fn by_hand(mut self) -> Self {
+        self.obedient = false;
+        self
+    }
+
+    /// One event, and everything that follows from it.
+    pub(crate) fn handle(&mut self, event: Event) {
+        self.cell.handle(self.now, event);
+        self.settle();
+    }
+
+    /// Commits, answers reads and lets nodes obey until nothing is left to do.
+    pub(crate) fn settle(&mut self) {
+        loop {
+            self.listen();
+            if !self.commits || !self.commit() {
+                // What waited for nothing but the cut is said now.
+                return self.listen();
+            }
+        }
+    }
+
+    /// Writes one batch; false when there was none.
+    pub(crate) fn commit(&mut self) -> bool {
+        let Some(batch) = self.cell.cut() else { return false };
+        self.write(&batch);
+        true
+    }
+
+    /// Writes a batch that was cut before.
+    pub(crate) fn write(&mut self, batch: &Batch) {
+        let outcomes = self.store.commit(&batch.transaction).expect("the store takes the batch");
+        self.cell.committed(self.now, &outcomes);
+        if let Some(why) = self.cell.diverged() {
+            panic!("the cell diverged: {why}");
+        }
+    }
+
+    fn listen(&mut self) {
+        loop {
+            let messages = self.cell.take_messages();
+            if messages.is_empty() {
+                return;
+            }
+            for message in messages {
+                match &message {
+                    Message::Read(query) => {
+                        let read = self.read(query.clone());
+                        self.cell.handle(self.now, Event::ShelfRead(Box::new(read)));
+                        continue;
+                    }
+                    Message::Start(order) if self.obedient => self.obey(&order.clone()),
+                    Message::Forget { node, token, .. } => {
+                        self.agent(*node).held.retain(|held| held.0 != *token)
+                    }
+                    _ => {}
+                }
+                self.said.push(message);
+            }
+        }
+    }
+
+    /// What the store answers to a read.
+    pub(crate) fn read(&self, query: ShelfQuery) -> ShelfRead {
+        let page = self.store.shelf(&query).expect("a page");
+        let rows = page.rows.into_iter().map(|run| self.loaded(run)).collect();
+        ShelfRead { query, rows, more: page.more }
+    }
+
+    /// A row with what belongs to it.
+    pub(crate) fn loaded(&self, run: Run) -> LoadedRun {
+        let spec = self.specs.get(&(run.head.job, run.head.job_version)).cloned();
+        let pause: Option<Pause> = self.store.job(run.head.job).and_then(|job| job.pause);
+        LoadedRun { run, spec, pause }
+    }
+
+    /// Another scheduler takes the cell under the next epoch; nodes have to connect again.
+    pub(crate) fn take_over(&mut self) {
+        let (cell, epoch) = own(&mut self.store, &self.config, self.now);
+        self.cell = cell;
+        self.epoch = epoch;
+        self.said.clear();
+        self.settle();
+        assert!(self.cell.is_loaded());
+    }
+
+    pub(crate) fn request(&mut self) -> RequestId {
+        self.requests += 1;
+        RequestId(self.requests)
+    }
+}
+
+/// A cell under a fresh lease, as the store has it.
+fn own(store: &mut MemCore, config: &Config, now: Timestamp) -> (Cell, Epoch) {
+    let member = MemberId::new(now, 1);
+    let expires_at = now + limits::LEASE_TTL;
+    let request = LeaseRequest { cell: config.cell, member, observed: None, expires_at };
+    let LeaseGrant::Granted(lease) = store.acquire_lease(request) else { panic!("the lease is held") };
+    let tenure = Tenure {
+        epoch: lease.epoch,
+        lease_until: expires_at,
+        nodes: store.nodes(config.cell),
+        pause: store.cell_pause(config.cell),
+    };
+    (Cell::new(config.clone(), tenure, now), lease.epoch)
+}
+
+/// The first cell.
+pub(crate) const CELL: CellId = CellId(0);
