@@ -112,7 +112,8 @@ impl Cell {
             self.refuse(&event);
             return;
         }
-        if self.loading.is_some() && !matches!(event, Event::ShelfRead(_) | Event::Tick) {
+        // What is not loaded yet must not be taken for a stranger, and no time passes for it.
+        if self.loading.is_some() && !matches!(event, Event::ShelfRead(_)) {
             self.refuse(&event);
             return;
         }

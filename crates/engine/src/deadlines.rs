@@ -174,7 +174,8 @@ impl Cell {
         let at = match entry.node.state {
             NodeState::Up => Some(silent),
             NodeState::Draining { deadline } => Some(silent.min(deadline)),
-            NodeState::Lost | NodeState::Left => None,
+            // A new owner may find a run on a node that was given up: it is given up with it.
+            NodeState::Lost | NodeState::Left => (!entry.runs.is_empty()).then_some(silent),
         };
         self.timers.arm(&mut entry.armed, at, Subject::Node(ix));
     }
@@ -183,10 +184,7 @@ impl Cell {
         let entry = &mut self.nodes.entries[ix];
         entry.armed = Armed::NOT;
         if entry.heard_at + self.config.lost_after <= now {
-            if self.loading.is_none() {
-                self.lose_node(now, ix);
-            }
-            return;
+            return self.lose_node(now, ix);
         }
         if let NodeState::Draining { deadline } = entry.node.state
             && deadline <= now

@@ -79,6 +79,7 @@ impl Cell {
         let nodes: Vec<usize> = self.nodes.entries.iter().map(|(ix, _)| ix).collect();
         for ix in nodes {
             self.nodes.entries[ix].heard_at = now;
+            self.arm_node(ix);
         }
         self.arm_horizon();
         self.arm_poll(now);
@@ -145,11 +146,7 @@ impl Cell {
         let Some(node_id) = entry.status.node else { return };
         let node_ix = match self.nodes.find(node_id) {
             Some(node_ix) => node_ix,
-            None => {
-                let node_ix = self.nodes.insert(unknown_node(node_id, self.config.cell, now), now, 0);
-                self.arm_node(node_ix);
-                node_ix
-            }
+            None => self.nodes.insert(unknown_node(node_id, self.config.cell, now), now, 0),
         };
         self.occupy(ix, node_ix, false);
         self.arm_run(now, ix);
