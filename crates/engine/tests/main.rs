@@ -5,5 +5,9 @@
 //! What many schedulers, faults and chance do together is the simulation's.
 
 mod cancel;
+mod pause;
+mod retry;
 mod submit;
+mod timeouts;
+mod tokens;
 mod world;

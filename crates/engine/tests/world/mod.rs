@@ -23,7 +23,7 @@ use mainspring_store_mem::MemCore;
 pub(crate) use nodes::Agent;
 pub(crate) use nodes::ending;
 pub(crate) use time::{at, millis, secs};
-pub(crate) use work::{Job, paused, wait};
+pub(crate) use work::{Job, balancer, paused, wait};
 
 /// A cell and everything around it.
 pub(crate) struct World {
@@ -173,7 +173,7 @@ impl World {
 
 /// A cell under a fresh lease, as the store has it.
 fn own(store: &mut MemCore, config: &Config, now: Timestamp) -> (Cell, Epoch) {
-    let member = MemberId::new(now, 1);
+    let member = MemberId::new(at(0), 1);
     let expires_at = now + limits::LEASE_TTL;
     let request = LeaseRequest { cell: config.cell, member, observed: None, expires_at };
     let LeaseGrant::Granted(lease) = store.acquire_lease(request) else { panic!("the lease is held") };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mainspring_engine::{Event, Submission, priority_of};
-use mainspring_model::spec::{Backoff, Body, Curve, Jitter, Process};
+use mainspring_model::spec::{Backoff, Balancer, Body, Curve, Dispatch, Jitter, Process};
 use mainspring_model::{JobId, JobSpec, JobVersion, Namespace, Pause, RunHead, RunId, Timestamp};
 use mainspring_store::{Transaction, Write};
 
@@ -199,4 +199,9 @@ pub(crate) fn no_wait() -> Backoff {
 /// Retries after these waits, to the second.
 pub(crate) fn wait(curve: Curve) -> Backoff {
     Backoff { jitter: Jitter::NONE, ..Backoff::new(curve) }
+}
+
+/// To one node, chosen so.
+pub(crate) fn balancer(balancer: Balancer) -> Dispatch {
+    Dispatch::Unicast { balancer: Some(balancer) }
 }
