@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_engine::{Answer, Config, Event, Message};
-use mainspring_model::{AttemptToken, Cause, CellId, Epoch, MemberId, NodeId, Timestamp};
+use mainspring_model::{AttemptToken, Cause, CellId, Epoch, MemberId, NodeId, RunState, Timestamp};
 use mainspring_store::{Transaction, Write};
 
 use crate::agent::{self, Agent, Doings, Task};
@@ -185,7 +185,11 @@ impl World {
     fn is_at_rest(&self) -> bool {
         let faults_over =
             self.plan.faults.iter().all(|fault| fault.at + fault.kind.span() + SECOND < self.now);
-        faults_over && self.client.all_ended(&self.store.core) && self.checker.executing().is_empty()
+        let core = &self.store.core;
+        faults_over
+            && self.client.all_ended(core)
+            && self.checker.executing().is_empty()
+            && !core.all_runs().any(|run| run.status.state == RunState::Running)
     }
 
     // --- hosts ---
