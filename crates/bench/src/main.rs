@@ -1,4 +1,4 @@
-//! Measurements beside their limits: `cargo run --release -p mainspring-bench -- engine`.
+//! Measurements beside their limits: `cargo run --release -p mainspring-bench -- engine`, or `-- store`.
 //!
 //! Each subcommand is a folder that fills a [`table::Table`]; printing, JSON and bars are the table's. A bar
 //! that is missed makes the exit code non-zero, unless `--no-bars` says that nobody judges.
@@ -6,6 +6,7 @@
 mod cpu_time;
 mod engine;
 mod live_bytes;
+mod store;
 mod table;
 
 use std::path::PathBuf;
@@ -35,12 +36,15 @@ struct Arguments {
 enum Subject {
     /// Whole cycles through the scheduler's memory, and the memory of what waits.
     Engine(engine::Options),
+    /// Runs written through the stores, beside the same statements issued raw.
+    Store(store::Options),
 }
 
 fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
     let table = match &arguments.subject {
         Subject::Engine(options) => engine::run(options)?,
+        Subject::Store(options) => store::run(options)?,
     };
     table.print();
     if let Some(path) = &arguments.json {
