@@ -138,9 +138,13 @@ impl Reason {
     pub fn remedy(&self) -> String {
         match self {
             Self::BeginTime { until } => format!("nothing to do: it is queued at {until}"),
-            Self::Backoff { until, .. } => format!("it is retried at {until}; retry it now to skip the back-off"),
+            Self::Backoff { until, .. } => {
+                format!("it is retried at {until}; retry it now to skip the back-off")
+            }
             Self::Concurrency { .. } => "wait for one of them to end, or raise `concurrency.limit`".into(),
-            Self::RateLimit { until, .. } => format!("the next may start at {until}; raise `rate_limit` for more"),
+            Self::RateLimit { until, .. } => {
+                format!("the next may start at {until}; raise `rate_limit` for more")
+            }
             Self::Resources { dimension, .. } => {
                 format!("add nodes, free {dimension} on those that match, or ask for less {dimension}")
             }
@@ -149,7 +153,9 @@ impl Reason {
                 NodeFilter::Selector => "label a node to match, or loosen `placement.selector`".into(),
                 NodeFilter::Handler => "start a worker that registers the handler".into(),
                 NodeFilter::Capacity => "add a larger node, or ask for less in `resources`".into(),
-                NodeFilter::Available => "resume a draining node, or add one that has not failed this run".into(),
+                NodeFilter::Available => {
+                    "resume a draining node, or add one that has not failed this run".into()
+                }
             },
             Self::Priority { .. } => "raise its `priority` to let it pass".into(),
             Self::Paused { .. } => "resume the job".into(),
@@ -175,12 +181,18 @@ impl fmt::Display for Reason {
                 write!(f, "{limit} starts in this period are used up until {until}")?;
                 if key.is_empty() { Ok(()) } else { write!(f, " for key `{key}`") }
             }
-            Self::Resources { matching, dimension } => write!(f, "{matching} nodes match, none has enough {dimension} free"),
-            Self::NoNode { filter, nodes } => write!(f, "none of {nodes} nodes passes the {} filter", filter.name()),
+            Self::Resources { matching, dimension } => {
+                write!(f, "{matching} nodes match, none has enough {dimension} free")
+            }
+            Self::NoNode { filter, nodes } => {
+                write!(f, "none of {nodes} nodes passes the {} filter", filter.name())
+            }
             Self::Priority { position } => write!(f, "place {position} in the queue of its kind"),
             Self::Paused { by, note } => write!(f, "job paused by {by}: {note}"),
             Self::CellPaused { by, note } => write!(f, "cell paused by {by}: {note}"),
-            Self::Quarantined { losses } => write!(f, "job quarantined: {losses} attempts in a row lost their node"),
+            Self::Quarantined { losses } => {
+                write!(f, "job quarantined: {losses} attempts in a row lost their node")
+            }
             Self::Overflow => f.write_str("more runs wait than are kept in memory"),
         }
     }

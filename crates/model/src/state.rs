@@ -237,7 +237,11 @@ mod tests {
             assert_eq!(state as usize, number);
             assert_eq!(RunState::from_number(number as u8), Some(state));
             for command in Command::ALL {
-                assert_eq!(transition(state, command).ok(), expected(state, command), "{state:?} {command:?}");
+                assert_eq!(
+                    transition(state, command).ok(),
+                    expected(state, command),
+                    "{state:?} {command:?}"
+                );
                 if state.is_terminal() {
                     let said = transition(state, command).unwrap_err().to_string();
                     assert!(said.contains(state.name()) && said.contains(command.name()), "{said}");
