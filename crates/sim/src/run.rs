@@ -70,3 +70,33 @@ pub(crate) fn shrink(plan: &Plan, plant: Option<Plant>) -> Plan {
         chunk = (chunk / 2).max(1);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_tells_the_same_story() {
+        for seed in [1, 2, 3] {
+            let plan = Plan::new(seed);
+            let (first, again) = (run(&plan, None, false), run(&plan, None, true));
+            assert!(first.violation.is_none(), "seed {seed}: {:?}", first.violation);
+            assert_eq!(first.tally.vacuous(), None, "seed {seed}");
+            assert_eq!(first.hash, again.hash, "seed {seed}");
+        }
+        assert_ne!(run(&Plan::new(1), None, false).hash, run(&Plan::new(2), None, false).hash);
+    }
+
+    #[test]
+    fn a_planted_bug_is_caught_and_its_faults_are_made_fewer() {
+        let caught = (1..=50)
+            .map(Plan::new)
+            .find(|plan| run(plan, Some(Plant::NoNodeLease), false).violation.is_some());
+        let plan = caught.expect("a node that ignores its lease is caught within 50 seeds");
+        let small = shrink(&plan, Some(Plant::NoNodeLease));
+        assert!(small.faults.len() <= plan.faults.len());
+        let violation = run(&small, Some(Plant::NoNodeLease), false).violation;
+        assert!(violation.is_some(), "what is left still fails");
+        assert!(run(&small, None, false).violation.is_none(), "and only because of the plant");
+    }
+}
