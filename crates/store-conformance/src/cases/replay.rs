@@ -18,6 +18,7 @@ cases! { "replay":
     of_two_inserts_with_one_key,
     of_updates,
     of_an_update_that_conflicted,
+    of_an_update_after_the_owners_own_of_the_same_version,
     of_an_update_that_found_nothing,
     of_attempts_and_events,
     of_jobs_and_their_versions,
@@ -92,6 +93,21 @@ async fn of_an_update_that_conflicted(store: Arc<dyn Store>) {
     let late = next(&run(1), |status| (status.epoch, status.losses) = (owner.fence.epoch, 7));
     thrice(&store, &mut owner, vec![update(&late)], &[stale(2)]).await;
     assert_eq!(read_run(&store, run_id(1)).await.unwrap().status.losses, 0);
+}
+
+/// An owner acts on a row that it read before its own last write: the conflict stays one, however often it
+/// is sent.
+async fn of_an_update_after_the_owners_own_of_the_same_version(store: Arc<dyn Store>) {
+    let mut owner = Owner::of(&store, 0).await;
+    put(&store, vec![Write::InsertRun(run(1))]).await;
+    let epoch = owner.fence.epoch;
+    let over = next(&run(1), |status| {
+        (status.epoch, status.state, status.place) = (epoch, RunState::Cancelled, None);
+    });
+    assert_eq!(owner.commit(vec![update(&over)]).await, [APPLIED]);
+    let late = next(&run(1), |status| (status.epoch, status.state) = (epoch, RunState::Waiting));
+    thrice(&store, &mut owner, vec![update(&late)], &[stale(2)]).await;
+    assert_eq!(read_run(&store, run_id(1)).await, Some(over));
 }
 
 async fn of_an_update_that_found_nothing(store: Arc<dyn Store>) {
