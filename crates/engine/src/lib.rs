@@ -8,6 +8,7 @@
 //! - [`balancer`] holds the ways to choose among nodes.
 
 pub mod balancer;
+mod batch;
 mod cell;
 mod class;
 mod commands;

@@ -55,7 +55,7 @@ impl Cell {
         if matches!(news, News::Finished(_)) {
             // Held back until what is known of the run is durable, because the token may be stale only by
             // a change that is not yet.
-            self.outbox.after_commit(None, Message::Forget { node, token, stale: true });
+            self.outbox.after_commit(Some(token.run), Message::Forget { node, token, stale: true });
         }
     }
 
