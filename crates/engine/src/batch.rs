@@ -3,12 +3,13 @@
 //! A batch holds each changed row once, with the history that belongs to it, and stays within a
 //! transaction's limit: what does not fit waits for the next batch, and so does every message about it.
 
-use mainspring_model::{ErrorCode, Run, RunEvent, RunId, RunState, Timestamp, limits};
+use mainspring_model::{ErrorCode, Run, RunEvent, RunId, RunState, Shelf, Timestamp, limits};
 use mainspring_store::{Conflict, Fence, Outcome, RunUpdate, Transaction, Write};
 
 use crate::cell::Cell;
+use crate::event::RequestId;
 use crate::message::{Answer, Message};
-use crate::outbox::{Batch, InFlight, Written};
+use crate::outbox::{Batch, Change, InFlight, Written};
 use crate::timers::Armed;
 
 /// Runs written at once. Each may bring an attempt, a few events and a count with it.
@@ -37,9 +38,11 @@ impl Cell {
         self.cut_runs(&mut writes, &mut written);
         self.cut_nodes(&mut writes, &mut written);
         let asked = self.outbox.asked.len().min(ASKED_PER_BATCH_MAX);
+        let mut changes = Vec::with_capacity(asked);
         for (write, request) in self.outbox.asked.drain(..asked) {
+            changes.push((request, change_of(&write)));
             writes.push(write);
-            written.push(Written::Asked(request));
+            written.push(Written::Asked);
         }
         let counts = self.outbox.take_counts();
         written.resize(written.len() + counts.len(), Written::History);
@@ -47,19 +50,20 @@ impl Cell {
         self.outbox.seq += 1;
         let fence = Fence { cell: self.config.cell, epoch: self.epoch, seq: self.outbox.seq };
         let mut messages = self.outbox.take_held();
-        if !self.outbox.dirty_runs.is_empty() {
+        if self.outbox.has_writes() {
             messages = self.hold_on(messages);
         }
-        self.outbox.in_flight = Some(InFlight { writes: written, messages });
+        self.outbox.in_flight = Some(InFlight { writes: written, messages, asked: changes });
         Some(Batch { transaction: Transaction::fenced(fence, writes) })
     }
 
-    /// What is about a run that did not fit into this batch waits for the next.
+    /// Not everything fitted into this batch: what is about a run of the next, or about no run, waits.
     fn hold_on(&mut self, messages: Vec<(Option<RunId>, Message)>) -> Vec<(Option<RunId>, Message)> {
-        let dirty = |run: Option<RunId>| {
-            run.and_then(|id| self.runs.find(id)).is_some_and(|ix| self.runs.entries[ix].dirty)
+        let waits = |run: Option<RunId>| match run {
+            Some(id) => self.runs.find(id).is_some_and(|ix| self.runs.entries[ix].dirty),
+            None => true,
         };
-        let (wait, go): (Vec<_>, Vec<_>) = messages.into_iter().partition(|(run, _)| dirty(*run));
+        let (wait, go): (Vec<_>, Vec<_>) = messages.into_iter().partition(|(run, _)| waits(*run));
         for (run, message) in wait {
             self.outbox.after_commit(run, message);
         }
@@ -70,7 +74,11 @@ impl Cell {
         let count = self.outbox.dirty_runs.len().min(RUNS_PER_BATCH_MAX);
         let mut runs = std::mem::take(&mut self.outbox.dirty_runs);
         for ix in runs.drain(..count) {
-            self.count_end(ix);
+            // An insert, or the first write of what was read, may be refused: its end counts when it is not.
+            let entry = &self.runs.entries[ix];
+            if entry.status.version > 0 && !entry.adopted {
+                self.count_end(ix);
+            }
             let entry = &mut self.runs.entries[ix];
             entry.dirty = false;
             entry.in_flight = true;
@@ -137,6 +145,7 @@ impl Cell {
     pub fn committed(&mut self, now: Timestamp, outcomes: &[Outcome]) {
         let Some(in_flight) = self.outbox.in_flight.take() else { return };
         assert_eq!(in_flight.writes.len(), outcomes.len(), "one outcome for each write");
+        let mut asked = in_flight.asked.into_iter();
         let mut refused_runs = Vec::new();
         for (written, outcome) in in_flight.writes.iter().zip(outcomes) {
             match (written, outcome) {
@@ -158,15 +167,10 @@ impl Cell {
                     self.diverged = Some(format!("{id} was changed by somebody else: {conflict:?}"));
                 }
                 (Written::Node(ix), Outcome::Conflict(conflict)) => self.node_conflict(*ix, conflict),
-                (Written::Asked(request), Outcome::Conflict(_)) => self.outbox.now.push(Message::Reply {
-                    request: *request,
-                    answer: Answer::Refused {
-                        code: ErrorCode::Conflict,
-                        message: "it changed since it was read; read it again".into(),
-                    },
-                }),
-                (Written::Asked(request), Outcome::Applied) => {
-                    self.outbox.now.push(Message::Reply { request: *request, answer: Answer::Done });
+                (Written::Asked, outcome) => {
+                    if let Some((request, change)) = asked.next() {
+                        self.answer(now, request, change, *outcome == Outcome::Applied);
+                    }
                 }
                 (Written::Node(_), Outcome::Applied) | (Written::History, _) => {}
             }
@@ -180,12 +184,26 @@ impl Cell {
                     let answer = Answer::Submitted { run: *existing, duplicate: true };
                     self.outbox.now.push(Message::Reply { request, answer });
                 }
+                (Some(_), Message::Reply { request, .. }) => self.reply_now(request, changed()),
                 (Some(_), _) => {}
             }
         }
         for (ix, ..) in refused_runs {
             self.withdraw(now, ix);
         }
+    }
+
+    /// A write that answers a caller is done, or was refused.
+    fn answer(&mut self, now: Timestamp, request: RequestId, change: Change, applied: bool) {
+        if !applied {
+            return self.reply_now(request, changed());
+        }
+        match change {
+            Change::Job(job, pause) => self.job_paused(now, job, pause),
+            Change::Cell(pause) => self.cell_paused(now, pause),
+            Change::Nothing => {}
+        }
+        self.reply_now(request, Answer::Done);
     }
 
     /// A write of the run is durable. A run that ended, left the cell or waits in the store is forgotten
@@ -198,6 +216,7 @@ impl Cell {
             return;
         }
         if entry.status.state.is_terminal() || entry.status.cell != self.config.cell {
+            self.count_end(ix);
             return self.forget(ix);
         }
         match entry.status.state {
@@ -208,6 +227,9 @@ impl Cell {
                 self.forget(ix);
                 self.read_in();
             }
+            RunState::Ready if entry.status.place.is_some_and(|place| place.shelf == Shelf::Arrived) => {
+                self.begin(now, ix);
+            }
             RunState::Ready | RunState::Failed if entry.armed == Armed::NOT => {
                 let due = Timestamp::from_micros(entry.status.place.map_or(0, |place| place.rank));
                 if due <= self.overflow.horizon { self.arm_run(now, ix) } else { self.forget(ix) }
@@ -215,4 +237,25 @@ impl Cell {
             _ => {}
         }
     }
+}
+
+/// What takes effect when the write is durable.
+fn change_of(write: &Write) -> Change {
+    match write {
+        Write::PutJob(job) => Change::Job(job.id, job.pause.clone()),
+        Write::PauseCell(pause) => Change::Cell(pause.as_deref().cloned()),
+        Write::InsertRun(_)
+        | Write::UpdateRun(_)
+        | Write::InsertAttempt(_)
+        | Write::InsertEvent(_)
+        | Write::InsertJobVersion(_)
+        | Write::PutNode(_)
+        | Write::AddCounts(_) => Change::Nothing,
+    }
+}
+
+/// The answer to a caller whose knowledge was old.
+fn changed() -> Answer {
+    let message = "it changed since it was read; read it again".into();
+    Answer::Refused { code: ErrorCode::Conflict, message }
 }

@@ -46,6 +46,8 @@ pub struct Cell {
     pub(crate) rates: RateLimits,
     pub(crate) overflow: Overflow,
     pub(crate) outbox: Outbox,
+    /// When loading was done: an attempt of an earlier owner is not late for what it did before that.
+    pub(crate) loaded_at: Timestamp,
     /// The latest moment an event came.
     pub(crate) last_now: Timestamp,
     /// Attempts of jobs that lost a node and have not succeeded since.
@@ -90,6 +92,7 @@ impl Cell {
             rates: RateLimits::default(),
             overflow: Overflow::default(),
             outbox: Outbox::default(),
+            loaded_at: now,
             last_now: now,
             suspects: Suspects::default(),
             room: 1,
@@ -120,7 +123,7 @@ impl Cell {
             }
             Event::RetryNow { request, run, row, by } => self.retry_now(now, request, (run, row), by),
             Event::PauseJob { request, job, pause } => self.pause_job(now, request, *job, pause),
-            Event::PauseCell { request, pause } => self.pause_cell(now, request, pause),
+            Event::PauseCell { request, pause } => self.pause_cell(request, pause),
             Event::Drain { request, node, deadline } => self.drain(now, request, node, deadline),
             Event::Hello(hello) => self.hello(now, *hello),
             Event::Heartbeat(heartbeat) => self.heartbeat(now, heartbeat),
@@ -129,6 +132,9 @@ impl Cell {
             Event::ShelfRead(read) => self.shelf_read(now, *read),
             Event::Hint => self.poll_arrivals(now),
             Event::Tick => self.tick(now),
+        }
+        if std::mem::take(&mut self.nodes.fewer_serve) {
+            self.retry_restricted(now);
         }
     }
 

@@ -8,6 +8,7 @@ use mainspring_model::{
 use crate::cell::Cell;
 use crate::event::Ending;
 use crate::message::Message;
+use crate::nodes::NodeEntry;
 use crate::runs::Phase;
 use crate::timers::{Armed, Subject};
 
@@ -34,10 +35,11 @@ impl Cell {
             RunState::Running => {
                 let repeat = entry.since + self.config.repeat_every;
                 let placed_at = entry.status.placed_at.unwrap_or(entry.since);
+                let ordered_at = placed_at.max(self.loaded_at);
                 match entry.phase {
                     _ if entry.stopping.is_some() => Some(repeat),
-                    Phase::Idle | Phase::Ordered => Some(repeat.min(placed_at + timeout.start)),
-                    Phase::Accepted { .. } => Some(placed_at + timeout.start),
+                    Phase::Idle | Phase::Ordered => Some(repeat.min(ordered_at + timeout.start)),
+                    Phase::Accepted { .. } => Some(ordered_at + timeout.start),
                     Phase::Started { .. } => {
                         let run = timeout.run.map(|run| entry.status.started_at.unwrap_or(placed_at) + run);
                         let quiet = timeout.heartbeat.map(|heartbeat| entry.since + heartbeat);
@@ -112,7 +114,7 @@ impl Cell {
         };
         let limit = if too_late {
             Some(TimeoutKind::Total)
-        } else if !started && passed(Some(timeout.start), placed_at) {
+        } else if !started && passed(Some(timeout.start), placed_at.max(self.loaded_at)) {
             Some(TimeoutKind::Start)
         } else if started && passed(timeout.run, entry.status.started_at.unwrap_or(placed_at)) {
             Some(TimeoutKind::Run)
@@ -170,10 +172,12 @@ impl Cell {
 
     pub(crate) fn arm_node(&mut self, ix: usize) {
         let entry = &mut self.nodes.entries[ix];
-        let silent = entry.heard_at + self.config.lost_after;
+        let silence = if entry.quiet { self.config.lost_after } else { self.config.lost_after / 2 };
+        let silent = entry.heard_at + silence;
         let at = match entry.node.state {
             NodeState::Up => Some(silent),
-            NodeState::Draining { deadline } => Some(silent.min(deadline)),
+            NodeState::Draining { deadline } if deadline > self.last_now => Some(silent.min(deadline)),
+            NodeState::Draining { .. } => Some(silent),
             // A new owner may find a run on a node that was given up: it is given up with it.
             NodeState::Lost | NodeState::Left => (!entry.runs.is_empty()).then_some(silent),
         };
@@ -183,44 +187,62 @@ impl Cell {
     pub(crate) fn node_due(&mut self, now: Timestamp, ix: usize) {
         let entry = &mut self.nodes.entries[ix];
         entry.armed = Armed::NOT;
-        if entry.heard_at + self.config.lost_after <= now {
-            return self.lose_node(now, ix);
+        let silence = now.since(entry.heard_at);
+        if silence >= self.config.lost_after {
+            return self.lose_silent(now);
         }
-        if let NodeState::Draining { deadline } = entry.node.state
-            && deadline <= now
-        {
-            let node = entry.node.id;
-            for run in entry.runs.clone() {
-                if self.runs.entries[run].stopping.is_none() {
-                    self.stop(now, run, Cause::Drained { node });
-                }
-            }
+        if silence >= self.config.lost_after / 2 && !entry.quiet {
+            self.nodes.change(ix, |entry| entry.quiet = true);
         }
-        let heard_at = self.nodes.get(ix).heard_at;
-        let at = Some(heard_at + self.config.lost_after);
-        self.timers.arm(&mut self.nodes.entries[ix].armed, at, Subject::Node(ix));
+        self.stop_drained(now, ix);
+        self.arm_node(ix);
     }
 
-    /// A node was silent for too long. By now it has ended what it executed (see `NodeLease`), unless the
-    /// job said keep: such a task may still execute, and when its node returns the run says so.
-    fn lose_node(&mut self, now: Timestamp, ix: usize) {
-        let node = self.nodes.change(ix, |entry| {
-            entry.session = 0;
-            entry.node.state = NodeState::Lost;
-            entry.node.updated_at = now;
-            entry.node.id
-        });
-        self.stats.nodes_lost += 1;
-        self.mark_node(ix);
-        for run in self.nodes.get(ix).runs.clone() {
-            let attempt = self.runs.entries[run].status.attempt;
-            self.tell(now, run, RunEventKind::NodeLost { node, attempt });
-            let cause = Cause::Lost { node };
-            let ending =
-                Ending { cause, stopped: false, elapsed: None, result: None, usage: Usage::default() };
-            self.attempt_over(now, run, ending);
+    /// The patience with a draining node may have ended: what it still has is stopped, to be moved.
+    pub(crate) fn stop_drained(&mut self, now: Timestamp, ix: usize) {
+        let entry = &self.nodes.entries[ix];
+        let NodeState::Draining { deadline } = entry.node.state else { return };
+        if deadline > now {
+            return;
         }
-        self.retry_restricted(now);
+        let node = entry.node.id;
+        for run in entry.runs.clone() {
+            if self.runs.entries[run].stopping.is_none() {
+                self.stop(now, run, Cause::Drained { node });
+            }
+        }
+    }
+
+    /// Nodes were silent for too long. By now each has ended what it executed (see `NodeLease`), unless the
+    /// job said keep: such a task may still execute, and when its node returns the run says so. All of them
+    /// leave service before the first run looks for another node.
+    fn lose_silent(&mut self, now: Timestamp) {
+        let is_silent = |entry: &NodeEntry| {
+            (entry.lives() || !entry.runs.is_empty()) && now.since(entry.heard_at) >= self.config.lost_after
+        };
+        let all = self.nodes.entries.iter();
+        let silent: Vec<usize> = all.filter(|(_, entry)| is_silent(entry)).map(|(ix, _)| ix).collect();
+        for ix in &silent {
+            self.nodes.change(*ix, |entry| {
+                entry.session = 0;
+                entry.node.state = NodeState::Lost;
+                entry.node.updated_at = now;
+            });
+            self.timers.disarm(&mut self.nodes.entries[*ix].armed, Subject::Node(*ix));
+            self.stats.nodes_lost += 1;
+            self.mark_node(*ix);
+        }
+        for ix in silent {
+            let node = self.nodes.get(ix).node.id;
+            for run in self.nodes.get(ix).runs.clone() {
+                let attempt = self.runs.entries[run].status.attempt;
+                self.tell(now, run, RunEventKind::NodeLost { node, attempt });
+                let cause = Cause::Lost { node };
+                let ending =
+                    Ending { cause, stopped: false, elapsed: None, result: None, usage: Usage::default() };
+                self.attempt_over(now, run, ending);
+            }
+        }
     }
 
     pub(crate) fn arm_group(&mut self, ix: usize, at: Timestamp) {
@@ -266,6 +288,10 @@ impl Cell {
             for run in waiting {
                 // A run that nobody could take so far travels less and less often.
                 let entry = &self.runs.entries[run];
+                let spec = &self.shapes.of(entry).spec;
+                if spec.concurrency.is_some() || spec.rate_limit.is_some() {
+                    continue; // Its limits are counted here.
+                }
                 let hops = entry.status.extra.as_ref().map_or(0, |extra| extra.hops);
                 let patience = self.config.hand_over_after.saturating_mul(1 << hops.min(HOPS_COUNTED_MAX));
                 if given < HAND_OVER_MAX && entry.since + patience <= now {

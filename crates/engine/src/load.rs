@@ -76,9 +76,11 @@ impl Cell {
     /// heard by somebody else.
     fn loaded(&mut self, now: Timestamp) {
         self.loading = None;
+        self.loaded_at = now;
         let nodes: Vec<usize> = self.nodes.entries.iter().map(|(ix, _)| ix).collect();
         for ix in nodes {
             self.nodes.entries[ix].heard_at = now;
+            self.nodes.change(ix, |entry| entry.quiet = false);
             self.arm_node(ix);
         }
         self.arm_horizon();
@@ -103,6 +105,7 @@ impl Cell {
     pub(crate) fn poll_arrivals(&mut self, now: Timestamp) {
         self.read(Shelf::Arrived, None, None, self.config.page_rows);
         self.park_hopeless();
+        self.unpark_sometimes(now);
         self.read_in();
         self.sweep_nodes(now);
         self.arm_poll(now);
@@ -125,8 +128,7 @@ impl Cell {
             return self.give_up_unreadable(now, run);
         };
         if let Some(pause) = pause {
-            let job = self.shapes.job(run.head.job);
-            self.shapes.jobs[job].pause.get_or_insert(pause);
+            self.learn_pause(run.head.job, pause);
         }
         let shelf = run.status.place.map(|place| place.shelf);
         let ix = self.enter(now, run.head, run.status, &spec);
@@ -153,7 +155,9 @@ impl Cell {
     }
 
     fn adopt_waiting(&mut self, now: Timestamp, ix: usize) {
-        let entry = &self.runs.entries[ix];
+        let entry = &mut self.runs.entries[ix];
+        // It has been waiting since its last attempt ended, or since it became eligible.
+        entry.since = entry.status.finished_at.or(entry.status.eligible_at).unwrap_or(now).min(now);
         self.queue.share.remember(entry.queue_key().0, entry.head.priority, &entry.head.namespace);
         if self.overflow.after.is_some() && self.queue.waiting >= self.config.waiting_max {
             let key = self.runs.entries[ix].queue_key();
@@ -188,10 +192,15 @@ impl Cell {
         }
     }
 
+    /// Puts a run whose specification is missing or damaged into memory, to be ended.
+    pub(crate) fn enter_unreadable(&mut self, now: Timestamp, run: mainspring_model::Run) -> usize {
+        let shape = self.shape(run.head.job, UNREADABLE_VERSION, &unreadable_spec());
+        self.enter_as(now, run.head, run.status, shape)
+    }
+
     /// A run whose specification is missing or damaged cannot go on.
     fn give_up_unreadable(&mut self, now: Timestamp, run: mainspring_model::Run) -> Option<usize> {
-        let shape = self.shape(run.head.job, UNREADABLE_VERSION, &unreadable_spec());
-        let ix = self.enter_as(now, run.head, run.status, shape);
+        let ix = self.enter_unreadable(now, run);
         let message = "the job version that the run pins cannot be read".into();
         let cause = Cause::Error { class: "invalid_spec".into(), message };
         self.end_with(now, ix, Command::GiveUp, cause);

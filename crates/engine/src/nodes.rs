@@ -27,6 +27,8 @@ pub(crate) struct NodeEntry {
     pub(crate) heard_at: Timestamp,
     /// Its turn under the weighted balancer: grows by 1/weight with each placement.
     pub(crate) turn: u64,
+    /// It missed heartbeats and gets nothing new until it is heard again.
+    pub(crate) quiet: bool,
     /// It holds more than it says it has: taken over so, or it shrank. It takes nothing until it is empty.
     pub(crate) overbooked: bool,
     /// The sets it is in.
@@ -49,7 +51,7 @@ impl NodeEntry {
 
     /// Whether it takes new work at all.
     pub(crate) fn in_service(&self) -> bool {
-        self.node.state == NodeState::Up && self.session > 0
+        self.node.state == NodeState::Up && self.session > 0 && !self.quiet
     }
 
     /// Whether it is expected to take work again.
@@ -112,6 +114,8 @@ pub(crate) struct Nodes {
     pub(crate) sets: Slab<NodeSet>,
     /// Nodes that changed since the orders were made true.
     stale: Vec<usize>,
+    /// A node left service: whoever avoids some nodes may have to take one of those now.
+    pub(crate) fewer_serve: bool,
     set_by_filter: FxHashMap<Filter, usize>,
 }
 
@@ -140,6 +144,7 @@ impl Nodes {
             seen_beat: 0,
             heard_at: now,
             turn: 0,
+            quiet: false,
             overbooked: false,
             sets: Vec::new(),
             listed: None,
@@ -165,6 +170,7 @@ impl Nodes {
     /// Replaces who a node is. What it holds stays reserved, even when it says it shrank.
     pub(crate) fn replace(&mut self, ix: usize, node: Node, held: &Room) {
         self.leave_sets(ix);
+        self.fewer_serve = true;
         let entry = &mut self.entries[ix];
         entry.node = node;
         let capacity = entry.capacity();
@@ -193,7 +199,10 @@ impl Nodes {
         let answer = change(entry);
         match (was_in_service, entry.in_service()) {
             (false, true) => entry.sets.iter().for_each(|set| self.sets[*set].enter_service(ix, entry)),
-            (true, false) => entry.sets.iter().for_each(|set| self.sets[*set].leave_service(entry)),
+            (true, false) => {
+                entry.sets.iter().for_each(|set| self.sets[*set].leave_service(entry));
+                self.fewer_serve = true;
+            }
             (true, true) | (false, false) => {}
         }
         self.is_stale(ix);

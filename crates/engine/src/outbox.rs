@@ -4,7 +4,9 @@
 //! held with the batch of that change and comes out only when [`crate::Cell::committed`] says that the
 //! batch is durable. A run changed by many events is written once in a batch.
 
-use mainspring_model::{Attempt, CounterKey, Counts, JobId, Namespace, RunEventKind, RunId, Timestamp};
+use mainspring_model::{
+    Attempt, CounterKey, Counts, JobId, Namespace, Pause, RunEventKind, RunId, Timestamp,
+};
 use mainspring_store::{Transaction, Write};
 use rustc_hash::FxHashMap;
 
@@ -46,6 +48,16 @@ pub(crate) struct InFlight {
     /// For each write, what it was.
     pub(crate) writes: Vec<Written>,
     pub(crate) messages: Vec<(Option<RunId>, Message)>,
+    /// What the writes that answer a caller change, in their order.
+    pub(crate) asked: Vec<(RequestId, Change)>,
+}
+
+/// What takes effect in memory when it is durable.
+#[derive(Debug)]
+pub(crate) enum Change {
+    Job(JobId, Option<Pause>),
+    Cell(Option<Pause>),
+    Nothing,
 }
 
 /// What a write of a batch was.
@@ -54,7 +66,7 @@ pub(crate) enum Written {
     InsertRun(usize),
     UpdateRun(usize),
     Node(usize),
-    Asked(RequestId),
+    Asked,
     History,
 }
 
@@ -104,6 +116,7 @@ impl Outbox {
     pub(crate) fn drop_run(&mut self, ix: usize, id: RunId) {
         self.dirty_runs.retain(|have| *have != ix);
         self.events.retain(|(have, ..)| *have != ix);
+        self.attempts.retain(|attempt| attempt.token.run != id);
         self.held.retain(|(have, _)| *have != Some(id));
     }
 

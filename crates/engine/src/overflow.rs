@@ -6,7 +6,7 @@
 
 use std::collections::BinaryHeap;
 
-use mainspring_model::{Reason, RunId, Shelf, Timestamp};
+use mainspring_model::{RunId, Shelf, Timestamp};
 use mainspring_store::ShelfQuery;
 
 use crate::cell::Cell;
@@ -18,6 +18,8 @@ use crate::timers::{Armed, Subject};
 
 /// Runs that a group may keep in memory however many groups there are.
 const PER_GROUP_MIN: usize = 1;
+/// Parked runs are read in again after so many polls.
+const UNPARK_EVERY_POLLS: u32 = 10;
 
 #[derive(Debug, Default)]
 pub(crate) struct Overflow {
@@ -29,6 +31,8 @@ pub(crate) struct Overflow {
     spilled: Option<QueueKey>,
     /// The first of the runs that are in the store because nothing here can take them.
     parked: Option<QueueKey>,
+    /// When parked runs were last looked at for no other reason than time.
+    unparked_at: Timestamp,
     /// Timed runs up to here are in memory.
     pub(crate) horizon: Timestamp,
     pub(crate) horizon_armed: Armed,
@@ -147,13 +151,10 @@ impl Cell {
         if self.overflow.after.is_none() || self.queue.waiting <= self.config.waiting_max / 2 {
             return;
         }
-        let hopeless = |ix: usize, group: &Group| {
-            let waits = group.full.is_some() || self.queue.classes[group.class].full.is_some();
-            group.block == Some(Block::Job)
-                || (waits && matches!(self.why_no_room(ix), Reason::NoNode { .. }))
-        };
+        let hopeless =
+            |group: &Group| group.block == Some(Block::Job) || self.hopeless(group.class).is_some();
         let all = self.queue.groups.iter();
-        let groups: Vec<usize> = all.filter(|(ix, group)| hopeless(*ix, group)).map(|(ix, _)| ix).collect();
+        let groups: Vec<usize> = all.filter(|(_, group)| hopeless(group)).map(|(ix, _)| ix).collect();
         for group_ix in groups {
             let group = &mut self.queue.groups[group_ix];
             let mut first = group.spilled_from.take();
@@ -170,6 +171,14 @@ impl Cell {
                 (Some(parked), Some(first)) => Some(parked.min(first)),
                 (parked, first) => parked.or(first),
             };
+        }
+    }
+
+    /// Once in a while parked runs are looked at anyway: their time may have ended, or another cell may help.
+    pub(crate) fn unpark_sometimes(&mut self, now: Timestamp) {
+        if now.since(self.overflow.unparked_at) >= self.config.poll_every * UNPARK_EVERY_POLLS {
+            self.overflow.unparked_at = now;
+            self.unpark();
         }
     }
 

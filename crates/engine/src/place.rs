@@ -77,10 +77,17 @@ impl Cell {
 
     /// Nodes went or left service: a group that avoids some of them may have to take one of those now.
     pub(crate) fn retry_restricted(&mut self, now: Timestamp) {
-        for (_, group) in &mut self.queue.groups {
-            group.full = None;
+        let restricted = self.queue.groups.iter_mut().filter(|(_, group)| group.full.is_some());
+        let mut groups: Vec<_> = restricted
+            .filter_map(|(ix, group)| {
+                group.full = None;
+                Some((*group.waiting.first_key_value()?.0, ix))
+            })
+            .collect();
+        groups.sort();
+        for (_, group) in groups {
+            self.try_group(now, group);
         }
-        self.place_waiting(now);
     }
 
     /// The group whose first run comes first of all that the node can take. A class that the node could take
@@ -115,8 +122,7 @@ impl Cell {
     /// Whether a group may use a node that its class may use.
     pub(crate) fn allows(&self, group_ix: usize, node_ix: usize) -> bool {
         let group = &self.queue.groups[group_ix];
-        if self.is_suspect(group.job) && self.suspects.nodes_of_others(group.job).any(|node| node == node_ix)
-        {
+        if self.is_suspect(group.job) && self.suspects.others_on(node_ix, group.job) {
             return false;
         }
         if let Some(bound) = self.bound_to(group) {
@@ -145,11 +151,17 @@ impl Cell {
         if self.shapes.shapes[group.key.shape].spec.retry.node != RetryNode::OtherUnlessOnlyOne {
             return false;
         }
-        let set = &self.nodes.sets[self.queue.classes[group.class].set];
-        !set.members.iter().any(|(_, ix)| {
-            let entry = self.nodes.get(*ix);
-            entry.in_service() && !group.key.excluded.contains(&entry.node.id)
-        })
+        self.excluded_serving(group) == self.nodes.sets[self.queue.classes[group.class].set].serving
+    }
+
+    /// How many nodes in service pass the class's filter and failed the group's runs.
+    pub(crate) fn excluded_serving(&self, group: &Group) -> u32 {
+        let set = self.queue.classes[group.class].set;
+        let serves = |ix: &usize| {
+            let node = self.nodes.get(*ix);
+            node.in_service() && node.sets.contains(&set)
+        };
+        group.key.excluded.iter().filter_map(|id| self.nodes.find(*id)).filter(serves).count() as u32
     }
 
     /// Blocks the group if a pause or a limit holds it back.
@@ -228,17 +240,15 @@ impl Cell {
         {
             return Some(last);
         }
-        let mut excluded: Vec<usize> = if group.key.excluded.is_empty() || self.is_only_one(group_ix) {
+        let excluded: Vec<usize> = if group.key.excluded.is_empty() || self.is_only_one(group_ix) {
             Vec::new()
         } else {
             group.key.excluded.iter().filter_map(|id| self.nodes.find(*id)).collect()
         };
-        if self.is_suspect(group.job) {
-            excluded.extend(self.suspects.nodes_of_others(group.job));
-        }
         let chance = hash::mix(entry.head.id.hash64() ^ u64::from(entry.status.attempt));
         let key_hash = entry.head.keys.as_ref().map_or(chance, |keys| hash::bytes(keys.hash.as_bytes()));
-        let ask = Ask { chance, key_hash, job_nodes: &job.nodes, excluded: &excluded };
+        let suspects = self.is_suspect(group.job).then_some((&self.suspects, group.job));
+        let ask = Ask { chance, key_hash, job_nodes: &job.nodes, excluded: &excluded, suspects };
         let class = &self.queue.classes[group.class];
         let mut candidates =
             Candidates { nodes: &mut self.nodes, set: class.set, need: &class.key.need, ask };
@@ -311,7 +321,7 @@ impl Cell {
             head: entry.head.clone(),
             spec: spec.clone(),
             checkpoint: entry.status.extra.as_ref().and_then(|extra| extra.checkpoint.clone()),
-            attempts_max: spec.retries_max() + 1,
+            attempts_max: spec.retries_max() + 1 + entry.status.losses,
         })
     }
 

@@ -62,6 +62,11 @@ impl Shapes {
         self.by_version.get(&(job, version)).copied()
     }
 
+    /// Whether the job has an entry.
+    pub(crate) fn knows(&self, job: JobId) -> bool {
+        self.job_by_id.contains_key(&job)
+    }
+
     /// The job's entry, made if need be.
     pub(crate) fn job(&mut self, id: JobId) -> usize {
         if let Some(ix) = self.job_by_id.get(&id) {

@@ -4,25 +4,36 @@
 //! never share a node, so the next loss says whose fault it was: the innocent succeed and are cleared, the
 //! guilty one is quarantined after [`mainspring_model::limits::LOSSES_PER_JOB_MAX`] losses in a row.
 
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
 
-/// Attempts of suspects, by run: which job, on which node.
+/// Attempts of suspects.
 #[derive(Debug, Default)]
 pub(crate) struct Suspects {
-    attempts: BTreeMap<usize, (usize, usize)>,
+    /// By run: which job, on which node.
+    attempts: FxHashMap<usize, (usize, usize)>,
+    /// By node: the jobs of its attempts, one entry for each.
+    jobs_on: FxHashMap<usize, Vec<usize>>,
 }
 
 impl Suspects {
     pub(crate) fn placed(&mut self, run: usize, job: usize, node: usize) {
         self.attempts.insert(run, (job, node));
+        self.jobs_on.entry(node).or_default().push(job);
     }
 
     pub(crate) fn ended(&mut self, run: usize) {
-        self.attempts.remove(&run);
+        let Some((job, node)) = self.attempts.remove(&run) else { return };
+        let Some(jobs) = self.jobs_on.get_mut(&node) else { return };
+        if let Some(position) = jobs.iter().position(|on| *on == job) {
+            jobs.swap_remove(position);
+        }
+        if jobs.is_empty() {
+            self.jobs_on.remove(&node);
+        }
     }
 
-    /// Nodes that hold a suspect of another job.
-    pub(crate) fn nodes_of_others(&self, job: usize) -> impl Iterator<Item = usize> {
-        self.attempts.values().filter(move |(other, _)| *other != job).map(|(_, node)| *node)
+    /// Whether a node holds a suspect of another job.
+    pub(crate) fn others_on(&self, node: usize, job: usize) -> bool {
+        self.jobs_on.get(&node).is_some_and(|jobs| jobs.iter().any(|on| *on != job))
     }
 }

@@ -1,6 +1,5 @@
 //! Why a run is not running, from the owner's memory, with numbers.
 
-use mainspring_model::spec::Sticky;
 use mainspring_model::{NodeFilter, Reason, RunId, RunState, Timestamp};
 
 use crate::cell::Cell;
@@ -78,30 +77,23 @@ impl Cell {
         let lacks = |node: &NodeEntry| {
             if node.is_open() { node.free.lacking(&class.key.need) } else { Some("slots") }
         };
-        let resources = |matching, dimension: Option<&str>| Reason::Resources {
-            matching,
-            dimension: dimension.unwrap_or("slots").into(),
-        };
         if let Some(filter) = self.hopeless(group.class) {
             return Reason::NoNode { filter, nodes };
         }
         let set = &self.nodes.sets[class.set];
-        if !group.is_restricted() && class.key.sticky != Some(Sticky::Require) {
-            let mut serving =
-                set.members.iter().map(|(_, ix)| self.nodes.get(*ix)).filter(|node| node.in_service());
-            return match serving.next() {
-                None => Reason::NoNode { filter: NodeFilter::Available, nodes },
-                Some(first) => resources(set.serving, lacks(first).or_else(|| serving.find_map(lacks))),
-            };
+        let avoided = if self.is_only_one(group_ix) { 0 } else { self.excluded_serving(group) };
+        let matching = match self.bound_to(group) {
+            Some(bound) => u32::from(self.nodes.get(bound).in_service()),
+            None => set.serving - avoided,
+        };
+        if matching == 0 {
+            return Reason::NoNode { filter: NodeFilter::Available, nodes };
         }
-        let members = set.members.iter().map(|(_, ix)| *ix);
-        let mut allowed = members
-            .filter(|ix| self.nodes.get(*ix).in_service() && self.allows(group_ix, *ix))
-            .map(|ix| self.nodes.get(ix))
-            .peekable();
-        match allowed.peek().map(|first| lacks(first)) {
-            None => Reason::NoNode { filter: NodeFilter::Available, nodes },
-            Some(dimension) => resources(allowed.count() as u32, dimension),
+        let allowed = |ix: &usize| self.nodes.get(*ix).in_service() && self.allows(group_ix, *ix);
+        let mut serving = set.members.iter().map(|(_, ix)| *ix).filter(allowed);
+        Reason::Resources {
+            matching,
+            dimension: serving.find_map(|ix| lacks(self.nodes.get(ix))).unwrap_or("slots").into(),
         }
     }
 

@@ -5,7 +5,10 @@
 //! What many schedulers, faults and chance do together is the simulation's.
 
 mod cancel;
+mod drain;
+mod nodes;
 mod pause;
+mod quarantine;
 mod retry;
 mod submit;
 mod timeouts;

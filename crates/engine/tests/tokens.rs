@@ -1,9 +1,10 @@
 //! Attempts carry tokens: what a stale one says changes nothing, is counted, and wedges nobody.
 
 use mainspring_engine::News;
+use mainspring_model::spec::Balancer;
 use mainspring_model::{AttemptToken, Cause, Epoch, RunEventKind, RunState};
 
-use crate::world::{World, ending};
+use crate::world::{World, balancer, ending};
 
 fn every_news() -> [News; 4] {
     let progress = News::Progressed { progress: None, checkpoint: Some((*b"stale").into()) };
@@ -50,8 +51,7 @@ fn a_stale_token_changes_nothing() {
 fn another_node_cannot_speak_for_the_attempt() {
     let mut world = World::new();
     let (_, other) = (world.node("a"), world.node("b"));
-    let job = world
-        .job_with(|spec| spec.dispatch = crate::world::balancer(mainspring_model::spec::Balancer::First));
+    let job = world.job_with(|spec| spec.dispatch = balancer(Balancer::First));
     let run = world.submit(&job);
     let (_, token) = world.attempt(run);
     world.hush();
@@ -124,8 +124,7 @@ fn a_word_from_an_old_connection_is_not_listened_to() {
 fn an_attempt_that_was_given_up_and_still_executes_is_stopped_and_flagged() {
     let mut world = World::new();
     let (a, _) = (world.node("a"), world.node("b"));
-    let job = world
-        .job_with(|spec| spec.dispatch = crate::world::balancer(mainspring_model::spec::Balancer::First));
+    let job = world.job_with(|spec| spec.dispatch = balancer(Balancer::First));
     let run = world.submit(&job);
     let silent = world.silence(a);
     world.pass(world.config.lost_after);

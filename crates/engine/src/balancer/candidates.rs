@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use crate::nodes::{NodeEntry, Nodes};
 use crate::nodeset::Order;
 use crate::room::Room;
+use crate::suspects::Suspects;
 
 /// A node within a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,6 +23,8 @@ pub struct Ask<'a> {
     pub(crate) job_nodes: &'a FxHashMap<usize, u32>,
     /// Nodes that may not be chosen.
     pub(crate) excluded: &'a [usize],
+    /// The suspects and the job that asks, if it is one of them: it may not join those of other jobs.
+    pub(crate) suspects: Option<(&'a Suspects, usize)>,
 }
 
 /// What a balancer chooses from.
@@ -37,7 +40,10 @@ impl Candidates<'_> {
     /// Whether a node is open, has room, and is not excluded.
     pub fn fits(&self, ix: NodeIx) -> bool {
         let entry = self.entry(ix);
-        entry.is_open() && entry.free.fits(self.need) && !self.ask.excluded.contains(&ix.0)
+        entry.is_open()
+            && entry.free.fits(self.need)
+            && !self.ask.excluded.contains(&ix.0)
+            && !self.ask.suspects.is_some_and(|(suspects, job)| suspects.others_on(ix.0, job))
     }
 
     /// The first that fits in an order.

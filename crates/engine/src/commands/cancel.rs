@@ -16,7 +16,7 @@ impl Cell {
         by: Box<str>,
         kill: bool,
     ) {
-        let Some(ix) = self.resolve(now, request, run) else { return };
+        let Some(ix) = self.resolve(now, request, run, |state| !state.is_terminal()) else { return };
         let state = self.runs.entries[ix].status.state;
         match state {
             RunState::Ready | RunState::Waiting | RunState::Failed => {
@@ -51,33 +51,42 @@ impl Cell {
         self.stop(now, ix, Cause::Cancelled { by });
     }
 
-    /// Finds a run in memory, or takes it in from the row that the caller read.
+    /// Finds a run in memory, or takes it in from the row that the caller read if its state is one that the
+    /// caller can do something about.
     pub(crate) fn resolve(
         &mut self,
         now: Timestamp,
         request: RequestId,
         (run, row): (RunId, Option<Box<LoadedRun>>),
+        fits: fn(RunState) -> bool,
     ) -> Option<usize> {
-        if let Some(ix) = self.runs.find(run) {
-            return Some(ix);
-        }
-        if let Some(row) = row {
-            let state = row.run.status.state;
-            if row.run.status.cell == self.config.cell && !state.is_terminal() && row.run.head.id == run {
-                return self.take_in(now, *row);
+        let known = self.runs.find(run);
+        let cell = match (known, &row) {
+            (Some(ix), _) => self.runs.entries[ix].status.cell,
+            (None, Some(row)) => row.run.status.cell,
+            (None, None) => self.config.cell,
+        };
+        let (code, message) = match (known, row) {
+            _ if cell != self.config.cell => (ErrorCode::NotOwner, format!("{run} was given to {cell}")),
+            (Some(ix), _) => return Some(ix),
+            (None, Some(row)) if row.run.head.id == run && fits(row.run.status.state) => {
+                return Some(self.take_in(now, *row));
             }
-            let message = format!("the run has ended: {}", state.name());
-            self.reply_now(request, Answer::Refused { code: ErrorCode::IllegalState, message });
-            return None;
-        }
-        let message = format!("{run} is not in memory; send its row");
-        self.reply_now(request, Answer::Refused { code: ErrorCode::NotFound, message });
+            (None, Some(row)) => {
+                (ErrorCode::IllegalState, format!("the run is {}", row.run.status.state.name()))
+            }
+            (None, None) => (ErrorCode::NotFound, format!("{run} is not in memory; send its row")),
+        };
+        self.reply_now(request, Answer::Refused { code, message });
         None
     }
 
     /// Takes a run into memory without letting it go on: the caller is about to change it.
-    fn take_in(&mut self, now: Timestamp, row: LoadedRun) -> Option<usize> {
-        let spec = row.spec.clone()?;
-        Some(self.enter(now, row.run.head, row.run.status, &spec))
+    fn take_in(&mut self, now: Timestamp, row: LoadedRun) -> usize {
+        let LoadedRun { run, spec, .. } = row;
+        match spec {
+            Some(spec) => self.enter(now, run.head, run.status, &spec),
+            None => self.enter_unreadable(now, run),
+        }
     }
 }

@@ -40,8 +40,8 @@ impl Cell {
         self.mark_node(ix);
         self.arm_node(ix);
         self.outbox.after_commit(None, Message::Reply { request, answer: Answer::Done });
+        self.stop_drained(now, ix);
         self.fill_node(now, ix);
-        self.retry_restricted(now);
         self.unpark();
     }
 

@@ -22,7 +22,11 @@ impl Cell {
         if beat > entry.seen_beat {
             entry.seen_beat = beat;
             entry.heard_at = now;
-            for run in entry.runs.clone() {
+            if entry.quiet {
+                self.nodes.change(node_ix, |entry| entry.quiet = false);
+                self.fill_node(now, node_ix);
+            }
+            for run in self.nodes.get(node_ix).runs.clone() {
                 self.missing(now, run, node, beat, &held);
             }
             for held in &held {
@@ -59,7 +63,6 @@ impl Cell {
                 entry.node.updated_at = now;
             });
             self.mark_node(ix);
-            self.retry_restricted(now);
         }
         // A node that still holds attempts is silent from now on: it returns or is lost.
     }

@@ -1,7 +1,8 @@
 //! Pausing and resuming a job or the whole cell. Attempts that execute go on; nothing new starts. A pause
-//! holds groups back, it does not rewrite runs: pausing a job with a million waiting runs is one write.
+//! holds groups back, it does not rewrite runs: pausing a job with a million waiting runs is one write. It
+//! takes effect when it is durable.
 
-use mainspring_model::{Job, Pause, Timestamp};
+use mainspring_model::{Job, JobId, Pause, Timestamp};
 use mainspring_store::Write;
 
 use crate::cell::Cell;
@@ -16,11 +17,15 @@ impl Cell {
         mut job: Job,
         pause: Option<Pause>,
     ) {
-        let ix = self.shapes.job(job.id);
-        job.pause.clone_from(&pause);
+        job.pause = pause;
         job.revision += 1;
         job.updated_at = now;
         self.outbox.asked.push((Write::PutJob(Box::new(job)), request));
+    }
+
+    /// A job is durably paused or resumed.
+    pub(crate) fn job_paused(&mut self, now: Timestamp, job: JobId, pause: Option<Pause>) {
+        let ix = self.shapes.job(job);
         let entry = &mut self.shapes.jobs[ix];
         let resumed = pause.is_none();
         entry.pause = pause;
@@ -29,6 +34,14 @@ impl Cell {
             entry.losses = 0;
             entry.lost_at = None;
             self.release_job(now, ix);
+        }
+    }
+
+    /// A row that was read says that its job is paused. What the owner knows is newer than any read.
+    pub(crate) fn learn_pause(&mut self, job: JobId, pause: Pause) {
+        if !self.shapes.knows(job) {
+            let ix = self.shapes.job(job);
+            self.shapes.jobs[ix].pause = Some(pause);
         }
     }
 
@@ -44,8 +57,12 @@ impl Cell {
         self.unpark();
     }
 
-    pub(crate) fn pause_cell(&mut self, now: Timestamp, request: RequestId, pause: Option<Pause>) {
-        self.outbox.asked.push((Write::PauseCell(pause.clone().map(Box::new)), request));
+    pub(crate) fn pause_cell(&mut self, request: RequestId, pause: Option<Pause>) {
+        self.outbox.asked.push((Write::PauseCell(pause.map(Box::new)), request));
+    }
+
+    /// The cell is durably paused or resumed.
+    pub(crate) fn cell_paused(&mut self, now: Timestamp, pause: Option<Pause>) {
         self.pause = pause;
         if self.pause.is_none() {
             self.place_waiting(now);

@@ -108,5 +108,23 @@ fn bounded(mut ending: Ending) -> Ending {
             format!("the result has {bytes} bytes, at most {} are allowed", limits::RESULT_BYTES_MAX);
         ending.cause = Cause::Error { class: "result_too_large".into(), message: message.into() };
     }
+    ending.cause = short(ending.cause);
     ending
+}
+
+/// The node's and the task's words, no longer than is kept; what was cut is said.
+fn short(cause: Cause) -> Cause {
+    let cut = |message: Box<str>| {
+        if message.len() <= limits::MESSAGE_BYTES_MAX {
+            return message;
+        }
+        let kept = message.floor_char_boundary(limits::MESSAGE_BYTES_MAX);
+        format!("{}… ({} bytes more)", &message[..kept], message.len() - kept).into()
+    };
+    match cause {
+        Cause::Refused { message } => Cause::Refused { message: cut(message) },
+        Cause::StartFailed { message } => Cause::StartFailed { message: cut(message) },
+        Cause::Error { class, message } => Cause::Error { class: cut(class), message: cut(message) },
+        other => other,
+    }
 }

@@ -14,7 +14,7 @@ impl Cell {
         run: (RunId, Option<Box<LoadedRun>>),
         by: Box<str>,
     ) {
-        let Some(ix) = self.resolve(now, request, run) else { return };
+        let Some(ix) = self.resolve(now, request, run, |state| state == RunState::Failed) else { return };
         let state = self.runs.entries[ix].status.state;
         let answer = if state == RunState::Failed {
             self.tell(now, ix, RunEventKind::RetriedNow { by });

@@ -23,7 +23,7 @@ impl Cell {
         if self.runs.find(head.id).is_some() {
             // The same submission came twice; the first answers for both when it is durable.
             let answer = Answer::Submitted { run: head.id, duplicate: true };
-            return self.outbox.after_commit(None, Message::Reply { request, answer });
+            return self.outbox.after_commit(Some(head.id), Message::Reply { request, answer });
         }
         match keys::render(&spec, &head.params) {
             Ok(keys) => head.keys = keys,
@@ -31,6 +31,9 @@ impl Cell {
         }
         self.stats.submitted += 1;
         let run = head.id;
+        // A run that turns out to be an earlier one must not have touched others, and has not ended.
+        let is_late = head.deadline.is_some_and(|deadline| deadline <= now);
+        let after_insert = head.idempotency_key.is_some() && (spec.concurrency.is_some() || is_late);
         let status = RunStatus { version: 0, ..RunStatus::arrived(self.config.cell, head.created_at) };
         let ix = self.enter(now, Arc::new(head), status, &spec);
         let job = self.shapes.of(&self.runs.entries[ix]).job;
@@ -40,7 +43,9 @@ impl Cell {
         self.mark(ix);
         let answer = Answer::Submitted { run, duplicate: false };
         self.outbox.after_commit(Some(self.runs.entries[ix].head.id), Message::Reply { request, answer });
-        self.begin(now, ix);
+        if !after_insert {
+            self.begin(now, ix);
+        }
     }
 
     /// A ready run: wait for its time, or enter the queue as the overlap policy allows.
@@ -75,9 +80,7 @@ impl Cell {
             Overlap::CancelOld | Overlap::KillOld => {
                 let older: Vec<usize> =
                     self.concurrency.running(job, &key).into_iter().flatten().copied().collect();
-                for old in older {
-                    self.overlap_old(now, old, overlap == Overlap::KillOld);
-                }
+                self.overlap_oldest(now, older, limit, overlap == Overlap::KillOld);
                 true
             }
         }
@@ -91,6 +94,15 @@ impl Cell {
     fn others_wait(&self, job: usize, key: &str) -> bool {
         let groups = &self.shapes.jobs[job].groups;
         groups.iter().any(|group| *self.queue.groups[*group].key.concurrency == *key)
+    }
+
+    /// Ends as many of the oldest as it takes to make room for one more.
+    fn overlap_oldest(&mut self, now: Timestamp, mut older: Vec<usize>, limit: u32, kill: bool) {
+        older.sort_by_key(|ix| self.runs.entries[*ix].status.placed_at);
+        let excess = (older.len() + 1).saturating_sub(limit as usize);
+        for old in older.into_iter().take(excess) {
+            self.overlap_old(now, old, kill);
+        }
     }
 
     fn overlap_old(&mut self, now: Timestamp, ix: usize, kill: bool) {

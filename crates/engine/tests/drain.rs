@@ -1,0 +1,109 @@
+//! Draining: no new work, patience until the deadline, then the rest is moved.
+
+use mainspring_engine::Event;
+use mainspring_model::{Cause, NodeId, NodeState, Reason, RunState, Timestamp};
+
+use crate::world::{World, at, secs};
+
+fn drain(world: &mut World, node: NodeId, deadline: Option<Timestamp>) {
+    let request = world.request();
+    world.handle(Event::Drain { request, node, deadline });
+}
+
+#[test]
+fn a_draining_node_finishes_what_it_has() {
+    let mut world = World::new();
+    let a = world.node("a");
+    let job = world.job();
+    let run = world.submit(&job);
+    world.hush();
+    drain(&mut world, a, Some(at(100)));
+    world.expect(&["2: done"]);
+    assert_eq!(world.node_state(a), NodeState::Draining { deadline: at(100) });
+    let waits = world.submit(&job);
+    assert_eq!(world.why(waits).name(), "no_node");
+    world.finish(run);
+    world.states(&[run], RunState::Success);
+    world.hush();
+    world.pass_until(at(200));
+    world.quiet();
+    drain(&mut world, a, None);
+    world.expect(&["4: done", "start r2#1 on a"]);
+    assert_eq!(world.node_state(a), NodeState::Up);
+}
+
+#[test]
+fn at_the_deadline_the_rest_is_stopped_and_moved() {
+    let mut world = World::new();
+    let a = world.node("a");
+    let job = world.job_with(|spec| spec.retry.max = 0);
+    let run = world.submit(&job);
+    drain(&mut world, a, Some(at(50)));
+    world.node("b");
+    world.hush();
+    world.pass_until(at(50));
+    world.expect(&["stop r1#1 on a after 10s"]);
+    world.stopped(run);
+    assert_eq!(world.earlier(run), [Cause::Drained { node: a }]);
+    assert_eq!((world.node_of(run).as_str(), world.state(run)), ("b", RunState::Running));
+    assert_eq!(world.row(run).status.losses, 1, "a move is not one of the job's retries");
+    world.hush();
+    world.pass(secs(100));
+    world.quiet();
+}
+
+#[test]
+fn a_drain_survives_reconnection_and_takeover() {
+    let mut world = World::new();
+    let a = world.node("a");
+    drain(&mut world, a, Some(at(50)));
+    world.connect(a);
+    assert_eq!(world.node_state(a), NodeState::Draining { deadline: at(50) });
+    world.take_over();
+    world.connect(a);
+    world.hush();
+    let job = world.job();
+    let run = world.submit(&job);
+    world.expect(&["2: submitted r1"]);
+    assert_eq!(world.why(run), Reason::NoNode { filter: mainspring_model::NodeFilter::Available, nodes: 1 });
+}
+
+#[test]
+fn a_new_deadline_counts() {
+    let mut world = World::new();
+    let a = world.node("a");
+    let job = world.job();
+    world.submit(&job);
+    drain(&mut world, a, Some(at(500)));
+    drain(&mut world, a, Some(at(40)));
+    world.hush();
+    world.pass_until(at(40));
+    world.expect(&["stop r1#1 on a after 10s"]);
+}
+
+#[test]
+fn a_deadline_that_moved_later_stops_nothing_early() {
+    let mut world = World::new();
+    let a = world.node("a");
+    let job = world.job();
+    world.submit(&job);
+    drain(&mut world, a, Some(at(40)));
+    drain(&mut world, a, Some(at(500)));
+    world.hush();
+    world.pass_until(at(499));
+    world.quiet();
+    world.pass_until(at(500));
+    world.expect(&["stop r1#1 on a after 10s"]);
+}
+
+#[test]
+fn what_cannot_be_drained() {
+    let mut world = World::new();
+    let a = world.node("a");
+    world.silence(a);
+    world.pass(world.config.lost_after);
+    world.hush();
+    drain(&mut world, a, Some(at(100)));
+    drain(&mut world, NodeId::new(at(0), 99), Some(at(100)));
+    world.expect(&["1: refused IllegalState", "2: refused NotFound"]);
+}

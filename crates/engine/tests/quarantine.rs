@@ -1,0 +1,88 @@
+//! A job that keeps killing its nodes is kept off them; bystanders are not.
+
+use mainspring_model::spec::Balancer;
+use mainspring_model::{NodeId, Reason, RunState, limits};
+
+use crate::world::{Job, World, balancer, secs};
+
+/// The run's node falls silent and is lost; then it is back, empty.
+fn kill_node(world: &mut World, run: mainspring_model::RunId) {
+    let (node, _) = world.attempt(run);
+    let mut silent = world.silence(node);
+    world.pass(world.config.lost_after);
+    silent.held.clear();
+    world.revive(silent);
+}
+
+fn quarantine(world: &mut World, job: &Job) -> mainspring_model::RunId {
+    let run = world.submit(job);
+    for _ in 0..limits::LOSSES_PER_JOB_MAX {
+        world.states(&[run], RunState::Running);
+        kill_node(world, run);
+        world.pass(secs(60));
+    }
+    run
+}
+
+fn nodes(world: &mut World, count: usize) -> Vec<NodeId> {
+    (0..count).map(|n| world.node(&format!("n{n}"))).collect()
+}
+
+#[test]
+fn after_some_losses_in_a_row_the_job_is_held_until_somebody_resumes_it() {
+    let mut world = World::new();
+    nodes(&mut world, 5);
+    let (job, other) = (world.job(), world.job());
+    let run = quarantine(&mut world, &job);
+    assert_eq!(world.why(run), Reason::Quarantined { losses: limits::LOSSES_PER_JOB_MAX });
+    let second = world.submit(&job);
+    assert_eq!(world.why(second).name(), "quarantined");
+    let bystander = world.submit(&other);
+    world.states(&[bystander], RunState::Running);
+    world.hush();
+    world.pass(secs(1_000));
+    assert_eq!(world.starts(), [""; 0]);
+    world.pause_job(&job, None);
+    world.states(&[run, second], RunState::Running);
+    world.finish(run);
+    world.finish(second);
+}
+
+#[test]
+fn a_success_in_between_clears_the_job() {
+    let mut world = World::new();
+    nodes(&mut world, 5);
+    let job = world.job();
+    let run = world.submit(&job);
+    for _ in 0..limits::LOSSES_PER_JOB_MAX * 2 {
+        kill_node(&mut world, run);
+        world.pass(secs(60));
+        let good = world.submit(&job);
+        world.finish(good);
+    }
+    world.states(&[run], RunState::Running);
+}
+
+#[test]
+fn an_attempt_that_ends_well_after_all_lets_the_job_go_on() {
+    let mut world = World::new();
+    nodes(&mut world, 5);
+    let job = world.job_with(|spec| spec.dispatch = balancer(Balancer::Spread));
+    let survivor = world.submit(&job);
+    let run = quarantine(&mut world, &job);
+    assert_eq!(world.why(run).name(), "quarantined");
+    world.finish(survivor);
+    world.states(&[run], RunState::Running);
+}
+
+#[test]
+fn several_attempts_lost_with_one_node_are_one_incident() {
+    let mut world = World::new();
+    let all = nodes(&mut world, 2);
+    let job = world.job_with(|spec| spec.dispatch = balancer(Balancer::First));
+    let runs = world.submit_many(&job, 4);
+    assert!(world.nodes_of(&runs).iter().all(|node| node == "n0"));
+    world.silence(all[0]);
+    world.pass(world.config.lost_after);
+    world.states(&runs, RunState::Running);
+}
