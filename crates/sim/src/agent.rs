@@ -46,7 +46,7 @@ pub(crate) struct Agent {
     pub index: usize,
     pub node: Node,
     pub alive: bool,
-    /// When the machine last went down.
+    /// When the agent or its machine last went down.
     pub down_since: i64,
     pub paused_until: i64,
     /// Grows with every death of the agent process; timers of an earlier life are void.
@@ -312,16 +312,16 @@ impl Agent {
     }
 
     /// The agent process dies. What the sidecar knows (journal, tasks, lease) lives on.
-    pub(crate) fn die(&mut self) {
+    pub(crate) fn die(&mut self, now: i64) {
         self.alive = false;
+        self.down_since = now;
         self.life += 1;
         self.welcomed = false;
     }
 
     /// The machine goes down: tasks die. With `wipe`, the disk is lost too.
     pub(crate) fn go_down(&mut self, now: i64, wipe: bool) -> Vec<Task> {
-        self.die();
-        self.down_since = now;
+        self.die(now);
         let tokens = self.executing();
         let node = self.node.id;
         let tasks: Vec<Task> = tokens
@@ -366,5 +366,6 @@ pub(crate) fn fate(nature: Nature, token: AttemptToken) -> (i64, Option<Cause>) 
         Nature::Hangs if (chance >> 40).is_multiple_of(2) => (span, None),
         Nature::Hangs => (span / 3, Some(Cause::Exit { code: 0 })),
         Nature::KillsNode => (span / 8, None),
+        Nature::Long => (20_000_000 + 5 * span, Some(Cause::Exit { code: 0 })),
     }
 }

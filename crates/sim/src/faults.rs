@@ -19,7 +19,7 @@ impl World {
             }
             FaultKind::Pause { host: Host::Agent(index), .. } => self.agents[index].paused_until = until,
             FaultKind::Pause { .. } => {}
-            FaultKind::KillAgent { agent, .. } => self.agents[agent].die(),
+            FaultKind::KillAgent { agent, .. } => self.agents[agent].die(self.now),
             FaultKind::Reboot { agent, .. } | FaultKind::Wipe { agent, .. } => {
                 let wipe = matches!(kind, FaultKind::Wipe { .. });
                 let tasks = self.agents[agent].go_down(self.now, wipe);

@@ -29,6 +29,8 @@ pub(crate) enum Nature {
     KillsNode,
     /// They can be placed nowhere.
     Impossible,
+    /// They outlive the start timeout by far.
+    Long,
 }
 
 const JOBS: &[(&str, Nature, &str)] = &[
@@ -64,6 +66,11 @@ const JOBS: &[(&str, Nature, &str)] = &[
         "script: exit 0\ndispatch: {balancer: {consistent_hash: '{{ params.k }}'}}\nretry: {node: same}",
     ),
     ("spread", Nature::Ordinary, "script: exit 0\ndispatch: {balancer: spread}\nplacement: {spread: zone}"),
+    (
+        "long",
+        Nature::Long,
+        "script: exit 0\ntimeout: {start: 10s}\nretry: {max: 0}\nplacement: {sticky: prefer}",
+    ),
     ("killer", Nature::KillsNode, "script: exit 0\nretry: {max: 3}"),
     ("nowhere", Nature::Impossible, "script: exit 0\nplacement: {selector: 'gpu=h100'}"),
     ("unreadable", Nature::Ordinary, "script: exit 0"),

@@ -40,10 +40,10 @@ plants! {
     SendEndingOnce, "send-ending-once", "a node reports an ending once and forgets it";
     LostTooSoon, "lost-too-soon", "the owner gives a node up before the node gives up itself";
     NeverLost, "never-lost", "a silent node is never given up";
-    NoConcurrencyLimit, "no-concurrency-limit", "check, then act: the limit is looked at without counting what runs";
-    NoRateLimit, "no-rate-limit", "rate limits are not applied";
-    Overbooking, "overbooking", "a node is believed to have twice what it has";
-    EndlessRetries, "endless-retries", "retries are not counted";
+    NoConcurrencyLimit, "no-concurrency-limit", "the owner does not know the concurrency limit";
+    NoRateLimit, "no-rate-limit", "the owner does not know the rate limit";
+    Overbooking, "overbooking", "the owner believes that runs need a quarter of what they need";
+    EndlessRetries, "endless-retries", "the owner does not know how many retries there are";
     FastClock, "fast-clock", "the scheduler's clock runs an hour ahead";
     DropReads, "drop-reads", "an answer of the store that is lost is not asked for again";
 }

@@ -29,11 +29,12 @@ impl Trace {
 
     /// Something worth telling happened.
     pub(crate) fn say(&mut self, at: i64, what: Arguments<'_>) {
-        self.mark(at, 0x5a9);
+        let line = format!("{:>11.6} {what}", at as f64 / 1e6);
+        self.mark(at, mainspring_model::hash::bytes(line.as_bytes()));
         if self.lines.len() == self.kept {
             self.lines.pop_front();
         }
-        self.lines.push_back(format!("{:>11.6} {what}", at as f64 / 1e6));
+        self.lines.push_back(line);
     }
 
     /// The hash of the whole story.
