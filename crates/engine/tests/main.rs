@@ -5,10 +5,13 @@
 //! What many schedulers, faults and chance do together is the simulation's.
 
 mod cancel;
+mod concurrency;
 mod drain;
 mod nodes;
 mod pause;
 mod quarantine;
+mod queue;
+mod rate;
 mod retry;
 mod submit;
 mod timeouts;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mainspring_model::spec::Overlap;
 use mainspring_model::{
-    CancelRequest, Cause, Command, ErrorCode, RunEventKind, RunState, RunStatus, Timestamp, limits,
+    CancelRequest, Cause, Command, ErrorCode, RunEventKind, RunStatus, Timestamp, limits,
 };
 
 use crate::cell::Cell;
@@ -78,9 +78,15 @@ impl Cell {
             Overlap::Skip => self.skip(now, ix),
             Overlap::QueueOne => !self.others_wait(job, &key) || self.skip(now, ix),
             Overlap::CancelOld | Overlap::KillOld => {
-                let older: Vec<usize> =
-                    self.concurrency.running(job, &key).into_iter().flatten().copied().collect();
-                self.overlap_oldest(now, older, limit, overlap == Overlap::KillOld);
+                let running = self.concurrency.running(job, &key).into_iter().flatten().copied();
+                // One that was asked before makes way for an earlier newcomer.
+                let asked = |ix: &usize| self.runs.entries[*ix].status.cancel().is_some();
+                let oldest = running.filter(|ix| !asked(ix)).min_by_key(|ix| {
+                    (self.runs.entries[*ix].status.placed_at, self.runs.entries[*ix].head.id)
+                });
+                if let Some(oldest) = oldest {
+                    self.overlap_old(now, oldest, overlap == Overlap::KillOld);
+                }
                 true
             }
         }
@@ -96,20 +102,8 @@ impl Cell {
         groups.iter().any(|group| *self.queue.groups[*group].key.concurrency == *key)
     }
 
-    /// Ends as many of the oldest as it takes to make room for one more.
-    fn overlap_oldest(&mut self, now: Timestamp, mut older: Vec<usize>, limit: u32, kill: bool) {
-        older.sort_by_key(|ix| self.runs.entries[*ix].status.placed_at);
-        let excess = (older.len() + 1).saturating_sub(limit as usize);
-        for old in older.into_iter().take(excess) {
-            self.overlap_old(now, old, kill);
-        }
-    }
-
     fn overlap_old(&mut self, now: Timestamp, ix: usize, kill: bool) {
         let status = &mut self.runs.entries[ix].status;
-        if status.state != RunState::Running || status.cancel().is_some() {
-            return;
-        }
         status.extra_mut().cancel = Some(CancelRequest { by: "overlap policy".into(), at: now, kill });
         self.tell(now, ix, RunEventKind::Overlapped);
         self.stop(now, ix, Cause::Overlap);
