@@ -83,7 +83,8 @@ impl Settings {
         // Fewer, larger checkpoints: a page that changes often is copied once. The file is cut back after.
         connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
         connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
-        connection.pragma_update(None, "cache_size", -32_000)?;
+        // Not more: a commit in which pages changed places looks through the whole cache.
+        connection.pragma_update(None, "cache_size", -8_000)?;
         Ok(connection)
     }
 
