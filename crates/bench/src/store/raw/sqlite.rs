@@ -25,7 +25,7 @@ impl Raw for Sqlite {
         connection.pragma_update(None, "synchronous", "full")?;
         connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
         connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
-        connection.pragma_update(None, "cache_size", -32_000)?;
+        connection.pragma_update(None, "cache_size", -8_000)?;
         Ok(Self { connection, insert: String::new(), update: String::new(), add: String::new() })
     }
 
