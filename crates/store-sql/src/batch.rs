@@ -117,6 +117,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::single_range_in_vec_init, reason = "one chunk is one range")]
     fn cuts_by_rows_and_by_bytes_and_never_leaves_one_out() {
         for (weights, ranges) in [
             (vec![], vec![]),

@@ -3,8 +3,13 @@
 //! Run through `cargo xtask test`, or `cargo xtask db -- cargo nextest run -p mainspring-store-sql`: both start the
 //! servers and name them in the environment. Without them these tests fail.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 mod conformance;
 mod cut;
+mod damage;
+mod differential;
+mod plans;
 mod proxy;
 mod rows;
 mod servers;

@@ -92,6 +92,11 @@ impl Place {
         Backdoor::open(self.server, &self.url).await.execute(text).await;
     }
 
+    /// What the server says it does for a statement.
+    pub(crate) async fn plan(&self, text: &str) -> String {
+        self.backdoor().await.plan(text).await
+    }
+
     /// A connection behind the store's back, for a transaction of its own.
     pub(crate) async fn backdoor(&self) -> Backdoor {
         Backdoor::open(self.server, &self.url).await
@@ -213,6 +218,22 @@ impl Backdoor {
             Self::Sqlite(_) => unreachable!("not asked of SQLite"),
             Self::Postgres(_) => self.execute(&format!("SELECT pg_terminate_backend({id})")).await,
             Self::Mysql(conn) => drop(conn.query_drop(format!("KILL {id}")).await),
+        }
+    }
+
+    /// What the server says it does for a statement, in one text.
+    async fn plan(&mut self, text: &str) -> String {
+        match self {
+            Self::Sqlite(connection) => {
+                let mut statement = connection.prepare(text).unwrap();
+                let lines = statement.query_map([], |row| row.get::<_, String>(3)).unwrap();
+                lines.map(Result::unwrap).collect::<Vec<_>>().join("\n")
+            }
+            Self::Postgres(client) => {
+                let rows = client.query(text, &[]).await.unwrap();
+                rows.iter().map(|row| row.get::<_, String>(0)).collect::<Vec<_>>().join("\n")
+            }
+            Self::Mysql(conn) => conn.query::<String, _>(text).await.unwrap().join("\n"),
         }
     }
 

@@ -1,0 +1,33 @@
+//! One damaged row stops nobody (I20): pages leave it out, a read of that very row names it.
+
+use mainspring_model::{CellId, Shelf};
+use mainspring_store::{Error, ShelfQuery, Transaction, Write};
+
+use crate::rows::{run, run_id};
+use crate::servers::{Place, Server};
+
+async fn check(server: Server) {
+    let (place, store) = Place::migrated(server).await;
+    let rows = (1..=3).map(|n| Write::InsertRun(run(n)));
+    store.commit(Transaction::unfenced(rows.collect())).await.unwrap();
+    let damaged = place.literal(run_id(2).as_bytes());
+    place.execute(&format!("UPDATE runs SET state = 99 WHERE id = {damaged}")).await;
+
+    let query = ShelfQuery { cell: CellId(0), shelf: Shelf::Waiting, after: None, rank_max: None, limit: 10 };
+    let page = store.shelf(query).await.unwrap();
+    let ids: Vec<_> = page.rows.iter().map(|row| row.head.id).collect();
+    assert_eq!(ids, [run_id(1), run_id(3)], "{server:?}");
+
+    match store.runs_by_id(&[run_id(2)]).await {
+        Err(Error::Damaged { row, .. }) => assert!(row.contains(&run_id(2).to_string()), "{server:?}: {row}"),
+        other => panic!("{server:?}: {other:?}"),
+    }
+    place.remove().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn is_isolated() {
+    for server in Server::ALL {
+        check(server).await;
+    }
+}
