@@ -18,7 +18,8 @@ CREATE TABLE IF NOT EXISTS runs (
 -- Active work only: a run leaves this index when it ends.
 CREATE INDEX IF NOT EXISTS runs_active ON runs (cell, shelf, shelf_rank, id) WHERE shelf IS NOT NULL;
 CREATE UNIQUE INDEX IF NOT EXISTS runs_key ON runs (namespace, idempotency_key) WHERE idempotency_key IS NOT NULL;
-CREATE INDEX IF NOT EXISTS runs_job ON runs (job, id);
+-- History only: an update that ends a run would enter it here a second time.
+CREATE INDEX IF NOT EXISTS runs_job ON runs (job, id) WHERE shelf IS NULL;
 
 CREATE TABLE IF NOT EXISTS attempts (
     run UUID NOT NULL,

@@ -1,5 +1,7 @@
 //! Reads of runs: active work by shelf, by id, by key, and newest first for people; their attempts and events.
 
+use std::cmp::Reverse;
+
 use mainspring_model::{Attempt, Namespace, Run, RunEvent, RunId};
 use mainspring_store::{Page, RunQuery, ShelfQuery, check};
 
@@ -58,20 +60,42 @@ pub(crate) async fn newest<B: Backend>(backend: &B, query: RunQuery) -> Result<P
     }
     check::rows(query.limit)?;
     let (first, end) = query.ids();
+    let limit = query.limit;
     if first >= end {
         return Ok(Page { rows: Vec::new(), more: false });
     }
-    page::read(
-        backend,
-        query.limit,
-        Some(end),
-        |after| newest_query(&query, first, after.unwrap_or(end)),
-        decode,
-    )
-    .await
+    let over = query.states.is_empty() || query.states.iter().any(|state| state.is_terminal());
+    let active = query.states.is_empty() || query.states.iter().any(|state| !state.is_terminal());
+    let mut page = Page { rows: Vec::new(), more: false };
+    // A job's history and its active runs are found by different indexes; without a job one order has both.
+    let parts: &[Option<Part>] = match (query.job, over, active) {
+        (Some(_), true, true) => &[Some(Part::Active), Some(Part::Over)],
+        (Some(_), true, false) => &[Some(Part::Over)],
+        (_, false, true) => &[Some(Part::Active)],
+        _ => &[None],
+    };
+    for part in parts {
+        let query = |after: Option<RunId>| newest_query(&query, *part, first, after.unwrap_or(end));
+        let more = page::read(backend, limit, Some(end), query, decode).await?;
+        page.more |= more.more;
+        page.rows.extend(more.rows);
+    }
+    // The active first: a run that ends between the two reads is in both, not in neither.
+    page.rows.sort_by_key(|run| Reverse((run.head.id, run.status.version)));
+    page.rows.dedup_by_key(|run| run.head.id);
+    page.more |= page.rows.len() > limit;
+    page.rows.truncate(limit);
+    Ok(page)
 }
 
-fn newest_query(query: &RunQuery, first: RunId, end: RunId) -> Query {
+/// Which runs a read is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Over,
+    Active,
+}
+
+fn newest_query(query: &RunQuery, part: Option<Part>, first: RunId, end: RunId) -> Query {
     let mut read = Query::new(run::SELECT);
     if let Some(job) = query.job {
         read.and("job = ?", [job.as_bytes().into()]);
@@ -86,11 +110,12 @@ fn newest_query(query: &RunQuery, first: RunId, end: RunId) -> Query {
     if !query.states.is_empty() {
         let states: Vec<String> = query.states.iter().map(|state| (*state as u8).to_string()).collect();
         read.and(&format!("state IN ({})", states.join(", ")), []);
-        if query.states.iter().all(|state| !state.is_terminal()) {
-            // Then all of them are on a shelf, and the index of active work finds them without history.
-            read.and("shelf IS NOT NULL", []);
-        }
     }
+    match part {
+        Some(Part::Over) => read.and("shelf IS NULL", []),
+        Some(Part::Active) => read.and("shelf IS NOT NULL", []),
+        None => &mut read,
+    };
     read.page("id DESC", query.limit + 1);
     read
 }
