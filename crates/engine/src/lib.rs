@@ -28,6 +28,7 @@ mod overflow;
 mod owner;
 mod place;
 mod pool;
+mod preference;
 mod queue;
 mod rate;
 mod room;

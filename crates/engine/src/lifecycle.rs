@@ -93,6 +93,9 @@ impl Cell {
             }
         }
         let class = Class::new(key, set, preferred);
+        if let Some(label) = &class.key.spread {
+            self.nodes.keep_domains(class.set, label);
+        }
         for set in std::iter::once(class.set).chain(class.preferred.iter().copied()) {
             for order in class.balancer.orders() {
                 self.nodes.keep_order(set, *order);

@@ -25,7 +25,8 @@ pub(crate) struct NodeEntry {
     /// The last heartbeat that arrived.
     pub(crate) seen_beat: u64,
     pub(crate) heard_at: Timestamp,
-    /// Its turn under the weighted balancer: grows by 1/weight with each placement.
+    /// Its turn under the weighted balancer: grows by 1/weight with each placement. Whoever takes nothing for
+    /// a while does not save up turns.
     pub(crate) turn: u64,
     /// It missed heartbeats and gets nothing new until it is heard again.
     pub(crate) quiet: bool,
@@ -114,7 +115,9 @@ pub(crate) struct Nodes {
     pub(crate) sets: Slab<NodeSet>,
     /// Nodes that changed since the orders were made true.
     stale: Vec<usize>,
-    /// A node left service: whoever avoids some nodes may have to take one of those now.
+    /// The latest turn that was taken.
+    pub(crate) turn: u64,
+    /// A node left service or is gone: whoever waits for it, or avoids others, has to look again.
     pub(crate) fewer_serve: bool,
     set_by_filter: FxHashMap<Filter, usize>,
 }
@@ -195,14 +198,12 @@ impl Nodes {
     /// Changes a node. The orders follow when somebody looks at them: see [`Self::freshen`].
     pub(crate) fn change<T>(&mut self, ix: usize, change: impl FnOnce(&mut NodeEntry) -> T) -> T {
         let entry = &mut self.entries[ix];
-        let was_in_service = entry.in_service();
+        let (was_in_service, was_alive) = (entry.in_service(), entry.lives());
         let answer = change(entry);
+        self.fewer_serve |= (was_in_service && !entry.in_service()) || (was_alive && !entry.lives());
         match (was_in_service, entry.in_service()) {
             (false, true) => entry.sets.iter().for_each(|set| self.sets[*set].enter_service(ix, entry)),
-            (true, false) => {
-                entry.sets.iter().for_each(|set| self.sets[*set].leave_service(entry));
-                self.fewer_serve = true;
-            }
+            (true, false) => entry.sets.iter().for_each(|set| self.sets[*set].leave_service(entry)),
             (true, true) | (false, false) => {}
         }
         self.is_stale(ix);
@@ -220,6 +221,9 @@ impl Nodes {
         for ix in self.stale.drain(..) {
             let entry = &mut self.entries[ix];
             entry.stale = false;
+            if entry.listed.is_none() {
+                entry.turn = entry.turn.max(self.turn);
+            }
             let (old, new) = (entry.listed, entry.standing());
             for set in &entry.sets {
                 self.sets[*set].relist(ix, old, new);
@@ -232,7 +236,7 @@ impl Nodes {
         let entry = &mut self.entries[ix];
         for (set_ix, set) in &mut self.sets {
             if set.filter.passes(&entry.node) {
-                set.members.insert((entry.node.name.clone(), ix));
+                set.add(ix, &entry.node);
                 entry.sets.push(set_ix);
                 if entry.in_service() {
                     set.enter_service(ix, entry);
@@ -247,7 +251,7 @@ impl Nodes {
         let listed = entry.listed.take();
         for set_ix in std::mem::take(&mut entry.sets) {
             let set = &mut self.sets[set_ix];
-            set.members.remove(&(entry.node.name.clone(), ix));
+            set.remove(ix, &entry.node);
             set.relist(ix, listed, None);
             if entry.in_service() {
                 set.leave_service(entry);
@@ -265,7 +269,7 @@ impl Nodes {
                 for (ix, entry) in &mut self.entries {
                     if filter.passes(&entry.node) {
                         let set = &mut self.sets[set_ix];
-                        set.members.insert((entry.node.name.clone(), ix));
+                        set.add(ix, &entry.node);
                         set.serving += u32::from(entry.in_service());
                         entry.sets.push(set_ix);
                     }
@@ -284,6 +288,13 @@ impl Nodes {
         let standing = |ix: usize| self.entries[ix].listed.map(|standing| (ix, standing));
         let listed: Vec<_> = set.members.iter().filter_map(|(_, ix)| standing(*ix)).collect();
         set.keep(order, listed.into_iter());
+    }
+
+    /// Makes sure that a set counts its members by a label.
+    pub(crate) fn keep_domains(&mut self, set_ix: usize, label: &str) {
+        let set = &mut self.sets[set_ix];
+        let members: Vec<usize> = set.members.iter().map(|(_, ix)| *ix).collect();
+        set.keep_domains(label, members.into_iter().map(|ix| &self.entries[ix].node));
     }
 
     /// Makes sure that a set keeps its ring.

@@ -47,6 +47,9 @@ pub enum Order {
     Turn,
 }
 
+/// The value of a label, or its absence.
+pub(crate) type Domain = Option<Box<str>>;
+
 const POINTS_PER_NODE: u64 = 16;
 
 #[derive(Debug)]
@@ -60,6 +63,8 @@ pub(crate) struct NodeSet {
     pub(crate) serving: u32,
     /// Those of them that are open, in each order somebody asked for.
     orders: BTreeMap<Order, BTreeSet<(u64, usize)>>,
+    /// How many members have each value of a label, for the labels somebody spreads over.
+    domains: BTreeMap<Box<str>, BTreeMap<Domain, u32>>,
     /// Points of the open nodes on a ring, if somebody asked for it.
     ring: Option<BTreeMap<u64, usize>>,
     /// Where round robin stands.
@@ -74,9 +79,48 @@ impl NodeSet {
             members: BTreeSet::new(),
             serving: 0,
             orders: BTreeMap::new(),
+            domains: BTreeMap::new(),
             ring: None,
             cursor: (0, 0),
         }
+    }
+
+    /// A node that passes the filter.
+    pub(crate) fn add(&mut self, ix: usize, node: &Node) {
+        self.members.insert((node.name.clone(), ix));
+        for (label, domains) in &mut self.domains {
+            *domains.entry(node.labels.get(label).map(Into::into)).or_insert(0) += 1;
+        }
+    }
+
+    /// A node that no longer does.
+    pub(crate) fn remove(&mut self, ix: usize, node: &Node) {
+        self.members.remove(&(node.name.clone(), ix));
+        for (label, domains) in &mut self.domains {
+            let domain: Domain = node.labels.get(label).map(Into::into);
+            if let Some(count) = domains.get_mut(&domain) {
+                *count -= 1;
+                if *count == 0 {
+                    domains.remove(&domain);
+                }
+            }
+        }
+    }
+
+    /// Makes sure that members are counted by `label`.
+    pub(crate) fn keep_domains<'a>(&mut self, label: &str, members: impl Iterator<Item = &'a Node>) {
+        if self.domains.contains_key(label) {
+            return;
+        }
+        let domains = self.domains.entry(label.into()).or_default();
+        for node in members {
+            *domains.entry(node.labels.get(label).map(Into::into)).or_insert(0) += 1;
+        }
+    }
+
+    /// The values of a label that is counted.
+    pub(crate) fn domains(&self, label: &str) -> impl Iterator<Item = &Domain> {
+        self.domains.get(label).into_iter().flat_map(|domains| domains.keys())
     }
 
     /// Makes sure that `order` is kept; `open` are the open members.

@@ -8,17 +8,16 @@
 use mainspring_model::spec::{RetryNode, Sticky};
 use mainspring_model::{Command, Place, Shelf, Timestamp, hash};
 
-use crate::balancer::{Ask, Candidates, NodeIx};
+use crate::balancer::{Ask, Candidates};
 use crate::cell::Cell;
 use crate::class::{Full, QUEUE_END};
 use crate::message::{Message, Order};
+use crate::preference;
 use crate::queue::{Block, Group};
 use crate::runs::Phase;
 
 /// Virtual time of the weighted balancer for a node of weight 1.
 const TURN_STEP: u64 = 1 << 20;
-/// Candidates scored for affinity, spread and such.
-const SCORED_MAX: usize = 32;
 
 impl Cell {
     /// Places runs of a group while limits, nodes and runs last.
@@ -255,21 +254,7 @@ impl Cell {
         if class.is_plain() {
             return class.balancer.pick(&mut candidates).map(|ix| ix.0);
         }
-        let mut best: Option<(i64, usize)> = None;
-        for set in class.preferred.iter().chain([&class.set]) {
-            candidates.set = *set;
-            let first = class.balancer.pick(&mut candidates);
-            let orders = class.balancer.orders();
-            let more = orders.iter().flat_map(|order| candidates.by(*order));
-            let more = more.filter(|ix| candidates.fits(*ix)).take(SCORED_MAX);
-            for ix in first.into_iter().chain(more) {
-                let score = preference(class, &candidates, ix);
-                if best.is_none_or(|(most, _)| score > most) {
-                    best = Some((score, ix.0));
-                }
-            }
-        }
-        best.map(|(_, ix)| ix)
+        preference::choose(class, &mut candidates).map(|ix| ix.0)
     }
 
     /// Makes the next attempt of a waiting run on a node. The order leaves when the attempt is durable.
@@ -331,6 +316,7 @@ impl Cell {
         let entry = &self.runs.entries[run_ix];
         let shape = self.shapes.of(entry);
         let need = &self.queue.classes[shape.class].key.need;
+        self.nodes.turn = self.nodes.turn.max(self.nodes.get(node_ix).turn);
         self.nodes.change(node_ix, |node| {
             node.runs.insert(run_ix);
             node.turn += TURN_STEP / u64::from(node.node.weight.max(1));
@@ -351,30 +337,4 @@ impl Cell {
             self.shapes.count_node(job, node_ix, true);
         }
     }
-}
-
-/// How much the job prefers a node: affinities, then few of its own attempts in the node's spread domain.
-fn preference(class: &crate::class::Class, candidates: &Candidates<'_>, ix: NodeIx) -> i64 {
-    let labels = &candidates.entry(ix).node.labels;
-    let wanted: i64 = class
-        .key
-        .affinity
-        .iter()
-        .filter(|affinity| affinity.selector.matches(labels))
-        .map(|affinity| i64::from(affinity.weight))
-        .sum();
-    let crowd: i64 = match &class.key.spread {
-        None => 0,
-        Some(label) => {
-            let domain = labels.get(label);
-            candidates
-                .ask
-                .job_nodes
-                .iter()
-                .filter(|(node, _)| candidates.entry(NodeIx(**node)).node.labels.get(label) == domain)
-                .map(|(_, count)| i64::from(*count))
-                .sum()
-        }
-    };
-    wanted * 1_000_000 - crowd
 }

@@ -4,11 +4,15 @@
 //! ([`world::World::said`] leaves nothing out), so it also shows that nothing else was.
 //! What many schedulers, faults and chance do together is the simulation's.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod balancers;
 mod cancel;
 mod concurrency;
 mod drain;
 mod nodes;
 mod pause;
+mod preference;
 mod quarantine;
 mod queue;
 mod rate;
@@ -16,4 +20,5 @@ mod retry;
 mod submit;
 mod timeouts;
 mod tokens;
+mod why;
 mod world;

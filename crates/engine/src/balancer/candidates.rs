@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::nodes::{NodeEntry, Nodes};
-use crate::nodeset::Order;
+use crate::nodeset::{Domain, Order};
 use crate::room::Room;
 use crate::suspects::Suspects;
 
@@ -73,11 +73,25 @@ impl Candidates<'_> {
 
     /// The first that fits after the set's cursor, going round; the cursor moves behind it.
     pub fn next_in_turn(&mut self) -> Option<NodeIx> {
-        let cursor = self.set().cursor;
-        let after = self.set().order_from(Order::Joined, cursor).map(|(_, ix)| NodeIx(ix));
-        let found = after.chain(self.by(Order::Joined)).find(|ix| self.fits(*ix))?;
-        self.nodes.sets[self.set].cursor = (0, found.0 + 1);
+        let found = self.from_cursor().find(|ix| self.fits(*ix))?;
+        self.taken(found);
         Some(found)
+    }
+
+    /// All that are open from the set's cursor on, going round.
+    pub fn from_cursor(&self) -> impl Iterator<Item = NodeIx> {
+        let after = self.set().order_from(Order::Joined, self.set().cursor).map(|(_, ix)| NodeIx(ix));
+        after.chain(self.by(Order::Joined))
+    }
+
+    /// Moves the set's cursor behind a node.
+    pub(crate) fn taken(&mut self, ix: NodeIx) {
+        self.nodes.sets[self.set].cursor = (0, ix.0 + 1);
+    }
+
+    /// The values that a label has among the nodes that pass the filter.
+    pub(crate) fn domains(&self, label: &str) -> impl Iterator<Item = &Domain> {
+        self.set().domains(label)
     }
 
     /// The first that fits from a place chosen by chance.

@@ -35,4 +35,7 @@ impl Balancer for ConsistentHash {
     fn pick(&self, candidates: &mut Candidates<'_>) -> Option<NodeIx> {
         candidates.ring_from(candidates.ask.key_hash).find(|ix| candidates.fits(*ix))
     }
+    fn ranked<'a>(&self, candidates: &'a Candidates<'_>) -> Box<dyn Iterator<Item = NodeIx> + 'a> {
+        Box::new(candidates.ring_from(candidates.ask.key_hash))
+    }
 }

@@ -33,6 +33,13 @@ pub trait Balancer: std::fmt::Debug + Send + Sync {
     }
     /// A node with room, or none.
     fn pick(&self, candidates: &mut Candidates<'_>) -> Option<NodeIx>;
+    /// Nodes, best first, whether they have room or not: for a job that weighs preferences of its own.
+    fn ranked<'a>(&self, candidates: &'a Candidates<'_>) -> Box<dyn Iterator<Item = NodeIx> + 'a> {
+        match self.orders().first() {
+            Some(order) => Box::new(candidates.by(*order)),
+            None => Box::new(candidates.by_name()),
+        }
+    }
 }
 
 /// The balancer that a specification names.

@@ -32,6 +32,9 @@ impl Balancer for Last {
     fn pick(&self, candidates: &mut Candidates<'_>) -> Option<NodeIx> {
         candidates.by_name().rev().find(|ix| candidates.fits(*ix))
     }
+    fn ranked<'a>(&self, candidates: &'a Candidates<'_>) -> Box<dyn Iterator<Item = NodeIx> + 'a> {
+        Box::new(candidates.by_name().rev())
+    }
 }
 
 /// The first that fits of the nodes that the job lists, in its order.
@@ -57,5 +60,11 @@ impl Balancer for Failover {
     fn pick(&self, candidates: &mut Candidates<'_>) -> Option<NodeIx> {
         let rank = |ix: &NodeIx| self.names.iter().position(|name| **name == *candidates.name(*ix));
         candidates.by_name().filter(|ix| candidates.fits(*ix)).min_by_key(rank)
+    }
+    fn ranked<'a>(&self, candidates: &'a Candidates<'_>) -> Box<dyn Iterator<Item = NodeIx> + 'a> {
+        let rank = |ix: &NodeIx| self.names.iter().position(|name| **name == *candidates.name(*ix));
+        let mut nodes: Vec<NodeIx> = candidates.by_name().collect();
+        nodes.sort_by_key(rank);
+        Box::new(nodes.into_iter())
     }
 }

@@ -16,6 +16,9 @@ impl Balancer for RoundRobin {
     fn pick(&self, candidates: &mut Candidates<'_>) -> Option<NodeIx> {
         candidates.next_in_turn()
     }
+    fn ranked<'a>(&self, candidates: &'a Candidates<'_>) -> Box<dyn Iterator<Item = NodeIx> + 'a> {
+        Box::new(candidates.from_cursor())
+    }
 }
 
 /// In turn by weight: a node of weight 3 is chosen three times as often as one of weight 1, evenly spread.
