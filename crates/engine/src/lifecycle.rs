@@ -392,9 +392,11 @@ impl Cell {
         }
         self.forget(ix);
         if was_adopted {
-            // Where the row stands by now is not known: everything that waits is looked through again.
+            // Where the row stands by now is not known: all that waits and is due soon is looked through again.
             self.overflow.reread_from((0, RunId::MIN));
             self.read_in();
+            let horizon = self.overflow.horizon.as_micros();
+            self.read(Shelf::Timed, None, Some(horizon), self.config.page_rows);
         }
     }
 }
