@@ -175,6 +175,9 @@ impl Cell {
                 (Written::Node(_), Outcome::Applied) | (Written::History, _) => {}
             }
         }
+        if self.diverged.is_some() {
+            return; // Nothing follows from what may not be so.
+        }
         self.outbox.now.reserve(in_flight.messages.len());
         for (run, message) in in_flight.messages {
             let refused = refused_runs.iter().find(|(_, id, _)| Some(*id) == run);
@@ -255,7 +258,7 @@ fn change_of(write: &Write) -> Change {
 }
 
 /// The answer to a caller whose knowledge was old.
-fn changed() -> Answer {
+pub(crate) fn changed() -> Answer {
     let message = "it changed since it was read; read it again".into();
     Answer::Refused { code: ErrorCode::Conflict, message }
 }

@@ -63,6 +63,7 @@ impl Cell {
             dirty: false,
             in_flight: false,
             adopted,
+            queued_ms: 0,
             counted: false,
         })
     }
@@ -349,9 +350,7 @@ impl Cell {
         let status = &entry.status;
         let mut counts = Counts::of(status.state);
         counts.attempts = u64::from(status.attempt);
-        if let (Some(from), Some(until)) = (status.eligible_at, status.placed_at) {
-            counts.queued_us = until.since(from).as_micros() as u64;
-        }
+        counts.queued_us = u64::from(entry.queued_ms) * 1_000;
         if let (Some(from), Some(until)) = (status.started_at, status.finished_at) {
             counts.running_us = until.since(from).as_micros() as u64;
         }
@@ -386,7 +385,9 @@ impl Cell {
     /// The store refused the run: it never was, or it is not what was read. Undoes all that memory did.
     pub(crate) fn withdraw(&mut self, now: Timestamp, ix: usize) {
         let was_adopted = self.runs.entries[ix].adopted;
-        self.outbox.drop_run(ix, self.runs.entries[ix].head.id);
+        for request in self.outbox.drop_run(ix, self.runs.entries[ix].head.id) {
+            self.reply_now(request, crate::batch::changed());
+        }
         if self.runs.entries[ix].status.state == RunState::Running {
             self.vacate(now, ix);
         }

@@ -112,12 +112,19 @@ impl Outbox {
             + self.counts.len()
     }
 
-    /// Everything owed about a run is void.
-    pub(crate) fn drop_run(&mut self, ix: usize, id: RunId) {
+    /// Everything owed about a run is void. Answers the requests that still wait for one.
+    pub(crate) fn drop_run(&mut self, ix: usize, id: RunId) -> Vec<RequestId> {
         self.dirty_runs.retain(|have| *have != ix);
         self.events.retain(|(have, ..)| *have != ix);
         self.attempts.retain(|attempt| attempt.token.run != id);
-        self.held.retain(|(have, _)| *have != Some(id));
+        let mut unanswered = Vec::new();
+        self.held.retain(|(have, message)| {
+            if let (true, Message::Reply { request, .. }) = (*have == Some(id), message) {
+                unanswered.push(*request);
+            }
+            *have != Some(id)
+        });
+        unanswered
     }
 
     /// Whether there is anything to write.

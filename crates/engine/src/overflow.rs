@@ -72,7 +72,7 @@ impl Cell {
                 return false;
             }
         }
-        if self.overflow.after.is_some() && self.group_is_full(ix) {
+        if self.group_is_full(ix) {
             self.spill(ix, key);
             return false;
         }
@@ -90,7 +90,11 @@ impl Cell {
     /// the place to read on from.
     pub(crate) fn note_spilled(&mut self, ix: usize, key: QueueKey) {
         let found = self.queue.find_group(&self.group_key(ix));
-        match found.filter(|group| self.queue.groups[*group].waiting.len() > self.per_group() / 2) {
+        let keeps = |group: &usize| {
+            let group = &self.queue.groups[*group];
+            group.spilled_from.is_some() || group.waiting.len() > self.per_group() / 2
+        };
+        match found.filter(keeps) {
             Some(group) => {
                 let group = &mut self.queue.groups[group];
                 group.spilled_from = Some(group.spilled_from.map_or(key, |from| from.min(key)));
@@ -101,7 +105,7 @@ impl Cell {
 
     /// Whether a run that was read in may stay in memory.
     pub(crate) fn admit_read(&mut self, ix: usize) -> bool {
-        let full = self.overflow.after.is_some() && self.group_is_full(ix);
+        let full = self.group_is_full(ix);
         if full {
             let key = self.runs.entries[ix].queue_key();
             self.note_spilled(ix, key);
@@ -114,9 +118,14 @@ impl Cell {
         (self.config.waiting_max / (2 * self.queue.groups.len().max(1))).max(PER_GROUP_MIN)
     }
 
+    /// Whether a run must not join its group in memory: it has its part of it, or some of the group that
+    /// come before this run are in the store.
     fn group_is_full(&self, ix: usize) -> bool {
-        let found = self.queue.find_group(&self.group_key(ix));
-        found.is_some_and(|group| self.queue.groups[group].waiting.len() >= self.per_group())
+        let Some(group) = self.queue.find_group(&self.group_key(ix)) else { return false };
+        let group = &self.queue.groups[group];
+        let key = self.runs.entries[ix].queue_key();
+        let short = self.overflow.after.is_some() && group.waiting.len() >= self.per_group();
+        short || group.spilled_from.is_some_and(|from| key > from)
     }
 
     /// Puts the last runs of the queue back to the store, a page at a time.

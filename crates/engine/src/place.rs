@@ -263,6 +263,8 @@ impl Cell {
         self.step(run_ix, Command::Place);
         let entry = &mut self.runs.entries[run_ix];
         let waited = entry.since < now;
+        let queued_ms = now.since(entry.since).as_millis().min(u128::from(u32::MAX)) as u32;
+        entry.queued_ms = entry.queued_ms.saturating_add(queued_ms);
         let rank = entry.queue_key().0;
         let status = &mut entry.status;
         status.attempt += 1;

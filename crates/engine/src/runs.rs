@@ -43,11 +43,13 @@ pub(crate) struct RunEntry {
     pub(crate) in_flight: bool,
     /// Read from the store and not written since: the read may have been older than our last write.
     pub(crate) adopted: bool,
+    /// How long it waited for nodes, as far as this owner saw.
+    pub(crate) queued_ms: u32,
     /// Its end is in the roll-ups.
     pub(crate) counted: bool,
 }
 
-const _: () = assert!(size_of::<RunEntry>() <= 256, "a waiting run would cost more memory");
+const _: () = assert!(size_of::<RunEntry>() <= 264, "a waiting run would cost more memory");
 
 impl RunEntry {
     pub(crate) fn token(&self) -> AttemptToken {

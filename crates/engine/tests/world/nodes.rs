@@ -105,7 +105,7 @@ impl World {
 
     /// An obedient node accepts and starts what it is ordered.
     pub(super) fn obey(&mut self, order: &Order) {
-        if !self.agents.get(&order.node).is_some_and(|agent| agent.session == order.session) {
+        if self.agents.get(&order.node).is_none_or(|agent| agent.session != order.session) {
             return;
         }
         self.report(order.node, order.token, News::Accepted);

@@ -85,6 +85,12 @@ impl World {
         self.names.get(&run).cloned().unwrap_or_else(|| run.to_string())
     }
 
+    /// The run of this name.
+    pub(crate) fn named(&self, name: &str) -> RunId {
+        let found = self.names.iter().find(|(_, have)| *have == name);
+        *found.expect("a run of this name").0
+    }
+
     pub(crate) fn node_name(&self, node: NodeId) -> String {
         match (self.agents.get(&node), self.store.node(node)) {
             (Some(agent), _) => agent.node.name.to_string(),

@@ -1,0 +1,185 @@
+//! Bounded memory: what does not fit waits in the store and is read in by order.
+
+use mainspring_model::spec::RateLimit;
+use mainspring_model::{Reason, RunId, RunState};
+
+use crate::world::{Job, World, paused, secs};
+
+const WAITING_MAX: usize = 50;
+
+fn small() -> World {
+    World::with(|config| {
+        config.waiting_max = WAITING_MAX;
+        config.page_rows = 20;
+    })
+}
+
+/// Works through everything with one slot; tells the order of the runs' numbers.
+fn work_through(world: &mut World, count: usize) -> Vec<usize> {
+    let mut order = Vec::new();
+    for _ in 0..count {
+        let Some(words) = next_start(world, &mut order) else { break };
+        let run = words;
+        world.finish(run);
+        assert!(world.cell.waiting() <= WAITING_MAX, "{} wait in memory", world.cell.waiting());
+    }
+    order
+}
+
+fn next_start(world: &mut World, order: &mut Vec<usize>) -> Option<RunId> {
+    let starts = world.starts();
+    assert!(starts.len() <= 1, "one slot: {starts:?}");
+    let name = starts.first()?.split('#').next()?.to_owned();
+    order.push(name[1..].parse().unwrap());
+    Some(world.named(&name))
+}
+
+#[test]
+fn memory_is_bounded_and_the_order_is_kept() {
+    let mut world = small();
+    let job = world.job();
+    let runs = world.submit_many(&job, 1_000);
+    assert!(world.cell.waiting() <= WAITING_MAX);
+    assert!(world.cell.stats().spilled >= 900);
+    world.states(&runs, RunState::Waiting);
+    world.hush();
+    world.node_with("a", |node| node.slots = 1);
+    let order = work_through(&mut world, 1_000);
+    assert_eq!(order, (1..=1_000).collect::<Vec<_>>());
+    world.states(&runs, RunState::Success);
+}
+
+#[test]
+fn a_flood_that_cannot_go_on_keeps_nobody_out() {
+    let mut world = small();
+    let impossible = world.job_in("stuck", |spec| spec.resources.cpu_milli = 1_000_000);
+    let jobs: Vec<Job> = (0..4).map(|n| world.job_in(&format!("team-{n}"), |_| {})).collect();
+    let stuck = world.submit_many(&impossible, 400);
+    let mut possible = Vec::new();
+    for _ in 0..150 {
+        for job in &jobs {
+            possible.push(world.submit(job));
+        }
+    }
+    assert!(world.cell.waiting() <= WAITING_MAX);
+    world.hush();
+    world.node_with("a", |node| node.slots = 1);
+    let mut order = Vec::new();
+    let mut idle = 0;
+    while order.len() < 600 && idle < 20 {
+        match next_start(&mut world, &mut order) {
+            Some(run) => {
+                idle = 0;
+                world.finish(run);
+            }
+            None => {
+                idle += 1;
+                world.pass(world.config.poll_every);
+            }
+        }
+        assert!(world.cell.waiting() <= WAITING_MAX);
+    }
+    assert_eq!(order.len(), 600, "every run that can go on did");
+    world.states(&possible, RunState::Success);
+    world.states(&stuck, RunState::Waiting);
+    for namespace in 0..4 {
+        let mine: Vec<_> = order.iter().filter(|n| (**n - 401) % 4 == namespace).collect();
+        assert!(mine.is_sorted(), "each namespace in the order of its submissions");
+    }
+    for window in order.chunks(40) {
+        for namespace in 0..4 {
+            let share = window.iter().filter(|n| (**n - 401) % 4 == namespace).count();
+            assert!((6..=14).contains(&share), "turns of four: {share} of 40");
+        }
+    }
+}
+
+#[test]
+fn the_impossible_is_read_in_when_it_becomes_possible() {
+    let mut world = small();
+    let large = world.job_in("stuck", |spec| spec.resources.cpu_milli = 6_000);
+    let stuck = world.submit_many(&large, 200);
+    let job = world.job();
+    let others = world.submit_many(&job, 200);
+    world.node_with("small", |node| node.slots = 10);
+    for _ in 0..40 {
+        for run in &others {
+            if world.cell.run(*run).is_some_and(|run| run.status.state == RunState::Running) {
+                world.finish(*run);
+            }
+        }
+        world.pass(world.config.poll_every);
+    }
+    world.states(&others, RunState::Success);
+    world.states(&stuck, RunState::Waiting);
+    world.node_with("large", |node| {
+        node.slots = 1_000;
+        node.capacity.cpu_milli = 6_000_000;
+    });
+    world.pass(world.config.poll_every * 20);
+    world.states(&stuck, RunState::Running);
+}
+
+#[test]
+fn what_is_more_important_passes_those_in_the_store() {
+    let mut world = small();
+    let job = world.job();
+    world.submit_many(&job, 300);
+    let urgent = world.submit_with(&job, |head| head.priority += 1);
+    assert!(world.cell.run(urgent).is_some_and(|run| run.status.state == RunState::Waiting));
+    assert_ne!(world.why(urgent), Reason::Overflow);
+    world.hush();
+    world.node_with("a", |node| node.slots = 1);
+    assert_eq!(world.starts(), ["r301#1 on a"]);
+}
+
+#[test]
+fn a_paused_or_limited_flood_keeps_nobody_out() {
+    let mut world = small();
+    let held = world.job_in("held", |_| {});
+    let limited = world.job_in("limited", |spec| {
+        spec.rate_limit = Some(RateLimit { limit: 1.try_into().unwrap(), per: secs(1_000_000), key: None });
+    });
+    world.pause_job(&held, Some(paused(world.now)));
+    world.submit_many(&held, 200);
+    world.submit_many(&limited, 200);
+    let job = world.job_in("free", |_| {});
+    let free = world.submit_many(&job, 100);
+    world.node_with("a", |node| node.slots = 1_000);
+    for _ in 0..20 {
+        world.pass(world.config.poll_every);
+    }
+    world.states(&free, RunState::Running);
+    assert!(world.cell.waiting() <= WAITING_MAX);
+}
+
+#[test]
+fn a_takeover_reads_no_more_than_memory_takes() {
+    let mut world = small();
+    let job = world.job();
+    let runs = world.submit_many(&job, 300);
+    world.take_over();
+    assert!(world.cell.waiting() <= WAITING_MAX);
+    world.hush();
+    world.node_with("a", |node| node.slots = 1);
+    let order = work_through(&mut world, 300);
+    assert_eq!(order, (1..=300).collect::<Vec<_>>());
+    world.states(&runs, RunState::Success);
+}
+
+#[test]
+fn runs_that_are_only_in_the_store_can_be_cancelled() {
+    let mut world = small();
+    let job = world.job();
+    let runs = world.submit_many(&job, 200);
+    let stored: Vec<RunId> = runs.iter().copied().filter(|run| world.cell.run(*run).is_none()).collect();
+    assert!(stored.len() >= 150);
+    for run in &stored {
+        world.cancel(*run);
+    }
+    world.states(&stored, RunState::Cancelled);
+    world.node_with("a", |node| node.slots = 1_000);
+    world.pass(secs(60));
+    let left: Vec<RunId> = runs.into_iter().filter(|run| !stored.contains(run)).collect();
+    world.states(&left, RunState::Running);
+}

@@ -1,0 +1,162 @@
+//! Persist, then act: nothing that follows from a change is said before the change is durable.
+
+use mainspring_engine::{Answer, Batch, Message};
+use mainspring_model::{Cause, RunState};
+use mainspring_store::Write;
+
+use crate::world::{World, secs};
+
+fn inserted(batch: &Batch) -> usize {
+    batch.transaction.writes.iter().filter(|write| matches!(write, Write::InsertRun(_))).count()
+}
+
+#[test]
+fn no_order_leaves_before_its_attempt_is_durable() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.job();
+    world.hush();
+    world.commits = false;
+    world.submit_many(&job, 3);
+    world.pass(secs(30));
+    world.quiet();
+    let batch = world.cell.cut().unwrap();
+    assert_eq!(inserted(&batch), 3);
+    world.pass(secs(30));
+    assert!(world.cell.cut().is_none(), "one batch is under way at a time");
+    world.quiet();
+    world.write(&batch);
+    world.commits = true;
+    world.settle();
+    let said = world.said();
+    assert_eq!(said.iter().filter(|words| words.starts_with("start")).count(), 3, "{said:?}");
+}
+
+#[test]
+fn what_happens_while_a_batch_is_under_way_goes_into_the_next() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.job();
+    world.hush();
+    world.commits = false;
+    let first = world.submit(&job);
+    let batch = world.cell.cut().unwrap();
+    let second = world.submit(&job);
+    world.cancel(first);
+    world.write(&batch);
+    world.settle();
+    world.expect(&["1: submitted r1", "start r1#1 on a"]);
+    let batch = world.cell.cut().unwrap();
+    assert_eq!(inserted(&batch), 1);
+    world.write(&batch);
+    world.commits = true;
+    world.settle();
+    world.expect(&["2: submitted r2", "3: done", "start r2#1 on a", "stop r1#1 on a after 10s"]);
+    world.states(&[first, second], RunState::Running);
+}
+
+#[test]
+fn a_run_that_changed_many_times_is_written_once() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.job();
+    world.commits = false;
+    let run = world.submit(&job);
+    world.cancel(run);
+    let batch = world.cell.cut().unwrap();
+    let rows = batch
+        .transaction
+        .writes
+        .iter()
+        .filter(|write| matches!(write, Write::InsertRun(_) | Write::UpdateRun(_)));
+    assert_eq!(rows.count(), 1);
+}
+
+#[test]
+fn the_same_batch_sent_twice_answers_the_same() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.job();
+    world.commits = false;
+    let run = world.submit(&job);
+    let batch = world.cell.cut().unwrap();
+    let first = world.store.commit(&batch.transaction).unwrap();
+    let again = world.store.commit(&batch.transaction).unwrap();
+    assert_eq!(first, again);
+    world.cell.committed(world.now, &again);
+    world.commits = true;
+    world.settle();
+    world.finish(run);
+    world.states(&[run], RunState::Success);
+}
+
+#[test]
+fn an_ending_is_acknowledged_when_it_is_durable() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.job();
+    let run = world.submit(&job);
+    world.hush();
+    world.commits = false;
+    world.end(run, Cause::Exit { code: 0 });
+    world.quiet();
+    world.commits = true;
+    world.settle();
+    world.expect(&["forget r1#1 on a"]);
+}
+
+#[test]
+fn a_refused_insert_leaves_nothing_behind() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.job();
+    let first = world.submit_with(&job, |head| head.idempotency_key = Some("k".into()));
+    world.hush();
+    world.commits = false;
+    let second = world.submit_with(&job, |head| head.idempotency_key = Some("k".into()));
+    let batch = world.cell.cut().unwrap();
+    world.cancel(second);
+    world.write(&batch);
+    world.commits = true;
+    world.settle();
+    let replies: Vec<Answer> = world
+        .messages()
+        .into_iter()
+        .filter_map(|message| match message {
+            Message::Reply { answer, .. } => Some(answer),
+            Message::Start(order) => panic!("{order:?}"),
+            Message::Stop { token, .. } => panic!("{token}"),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(replies[0], Answer::Submitted { run: first, duplicate: true });
+    assert!(matches!(replies[1..], [Answer::Refused { .. }]), "{replies:?}");
+    assert!(world.store.events(second).is_empty() && world.store.attempts(second).is_empty());
+    assert_eq!(world.cell.running(), 1);
+}
+
+#[test]
+fn the_roll_ups_say_what_history_says() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.job_with(|spec| spec.retry.max = 1);
+    let runs = world.submit_many(&job, 3);
+    world.pass(secs(5));
+    world.finish(runs[0]);
+    world.end(runs[1], Cause::Exit { code: 1 });
+    world.end(runs[1], Cause::Exit { code: 1 });
+    world.cancel(runs[2]);
+    world.stopped(runs[2]);
+    let query = mainspring_store::CounterQuery {
+        namespace: None,
+        job: Some(job.id),
+        from: mainspring_model::Timestamp::ZERO,
+        until: mainspring_model::Timestamp::MAX,
+        after: None,
+        limit: 10,
+    };
+    let rows = world.store.counters(&query).unwrap().rows;
+    let [(_, counts)] = &rows[..] else { panic!("{rows:?}") };
+    assert_eq!((counts.success, counts.final_failed, counts.cancelled, counts.attempts), (1, 1, 1, 4));
+    assert_eq!((counts.queued_us, counts.running_us), (0, 10_000_000));
+}
