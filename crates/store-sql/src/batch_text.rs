@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::batch::{Action, Batch, Column, Kind};
 
-/// The texts of batches, each made once in each form: in MySQL the number of rows, in PostgreSQL whether to look.
+/// The texts of batches, each made once for each number of rows that it names.
 pub(crate) struct Texts {
     make: fn(&Batch, usize) -> String,
     made: Mutex<Vec<(&'static Batch, usize, Arc<str>)>>,
@@ -21,16 +21,15 @@ impl Texts {
     }
 
     /// The text of a batch.
-    pub(crate) fn of(&self, batch: &'static Batch, form: usize) -> Arc<str> {
+    pub(crate) fn of(&self, batch: &'static Batch, rows: usize) -> Arc<str> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         // There are ten kinds of batches: looking through them costs less than a hash.
-        let same =
-            |(known, known_form, _): &&(&Batch, usize, _)| std::ptr::eq(*known, batch) && *known_form == form;
+        let same = |(known, size, _): &&(&Batch, usize, _)| std::ptr::eq(*known, batch) && *size == rows;
         if let Some((_, _, text)) = made.iter().find(same) {
             return Arc::clone(text);
         }
-        let text: Arc<str> = (self.make)(batch, form).into();
-        made.push((batch, form, Arc::clone(&text)));
+        let text: Arc<str> = (self.make)(batch, rows).into();
+        made.push((batch, rows, Arc::clone(&text)));
         text
     }
 }
@@ -65,58 +64,53 @@ pub(crate) fn sqlite(batch: &Batch, _rows: usize) -> String {
     }
 }
 
-/// PostgreSQL: write, and fail as a whole when a row is in the way.
-pub(crate) const HOPEFUL: usize = 0;
-/// PostgreSQL: write what can be, and answer with the keys of what was.
-pub(crate) const CAREFUL: usize = 1;
+/// PostgreSQL: write what can be, however many rows there are, and answer with the keys of what was.
+pub(crate) fn postgres(batch: &Batch, _rows: usize) -> String {
+    match batch.action {
+        Action::Add => postgres_write(batch, 1),
+        Action::InsertAbsent { .. } | Action::CompareAndSet => postgres_answering(batch, 1),
+    }
+}
 
-/// PostgreSQL: one parameter for each column, an array of all rows' values, however many there are. A hopeful
-/// compare-and-set has one more, the number of rows, and divides by zero when it found another.
-pub(crate) fn postgres(batch: &Batch, form: usize) -> String {
-    let Batch { table, columns, action, .. } = batch;
-    let keys = names(batch.key_columns(), "t.");
-    match (action, form) {
-        (Action::InsertAbsent { .. }, HOPEFUL) => {
-            format!("INSERT INTO {table} ({}) SELECT * FROM {}", names(columns, ""), unnest(columns))
-        }
-        (Action::InsertAbsent { .. }, _) => format!(
-            "INSERT INTO {table} AS t ({}) SELECT * FROM {} ON CONFLICT DO NOTHING RETURNING {keys}",
-            names(columns, ""),
-            unnest(columns),
-        ),
-        (Action::CompareAndSet, HOPEFUL) => format!(
-            "WITH changed AS ({} RETURNING 1) SELECT 1 / (CASE WHEN count(*) = ${}::int8 THEN 1 ELSE 0 END) FROM changed",
-            postgres_update(batch),
-            columns.len() + 1,
-        ),
-        (Action::CompareAndSet, _) => format!("{} RETURNING {keys}", postgres_update(batch)),
-        (Action::Add, _) => format!(
-            "INSERT INTO {table} AS t ({}) SELECT * FROM {} ON CONFLICT ({}) DO UPDATE SET {}",
-            names(columns, ""),
-            unnest(columns),
+/// PostgreSQL: leave out rows that meet another, and answer with the keys of the others.
+pub(crate) fn postgres_answering(batch: &Batch, first: usize) -> String {
+    let write = postgres_write(batch, first);
+    let skip =
+        if matches!(batch.action, Action::InsertAbsent { .. }) { " ON CONFLICT DO NOTHING" } else { "" };
+    format!("{write}{skip} RETURNING {}", names(batch.key_columns(), "t."))
+}
+
+/// PostgreSQL: write all rows. One parameter for each column, an array of all rows' values, numbered from `first`.
+pub(crate) fn postgres_write(batch: &Batch, first: usize) -> String {
+    let Batch { table, columns, key, action } = batch;
+    let arrays = unnest(columns, first);
+    let insert = || format!("INSERT INTO {table} AS t ({}) SELECT * FROM {arrays}", names(columns, ""));
+    match action {
+        Action::InsertAbsent { .. } => insert(),
+        Action::Add => format!(
+            "{} ON CONFLICT ({}) DO UPDATE SET {}",
+            insert(),
             names(batch.key_columns(), ""),
             sums(batch, "excluded.", "t."),
         ),
+        Action::CompareAndSet => {
+            let set = list(batch.changed_columns(), |out, at, column| {
+                let _ = write!(out, "{} = v.c{}", column.name, at + key + 1);
+            });
+            let aliases = list(columns, |out, at, _| {
+                let _ = write!(out, "c{at}");
+            });
+            let mut text = format!("UPDATE {table} t SET {set} FROM {arrays} AS v({aliases}) WHERE ");
+            for (at, column) in columns[..=*key].iter().enumerate() {
+                let and = if at == 0 { "" } else { " AND " };
+                let _ = write!(text, "{and}t.{} = v.c{at}", column.name);
+            }
+            text
+        }
     }
 }
 
-fn postgres_update(batch: &Batch) -> String {
-    let Batch { table, columns, key, .. } = batch;
-    let set = list(batch.changed_columns(), |out, at, column| {
-        let _ = write!(out, "{} = v.c{}", column.name, at + key + 1);
-    });
-    let aliases = list(columns, |out, at, _| {
-        let _ = write!(out, "c{at}");
-    });
-    let mut text = format!("UPDATE {table} t SET {set} FROM {} AS v({aliases}) WHERE ", unnest(columns));
-    for (at, column) in columns[..=*key].iter().enumerate() {
-        let and = if at == 0 { "" } else { " AND " };
-        let _ = write!(text, "{and}t.{} = v.c{at}", column.name);
-    }
-    text
-}
-
-fn unnest(columns: &[Column]) -> String {
+fn unnest(columns: &[Column], first: usize) -> String {
     let arrays = list(columns, |out, at, column| {
         let element = match column.kind {
             Kind::Id => "uuid",
@@ -125,7 +119,7 @@ fn unnest(columns: &[Column]) -> String {
             Kind::Int => "int4",
             Kind::Big => "int8",
         };
-        let _ = write!(out, "${}::{element}[]", at + 1);
+        let _ = write!(out, "${}::{element}[]", at + first);
     });
     format!("unnest({arrays})")
 }
@@ -223,11 +217,7 @@ mod tests {
             "INSERT INTO runs (id, version, state) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"
         );
         assert_eq!(
-            postgres(&insert, HOPEFUL),
-            "INSERT INTO runs (id, version, state) SELECT * FROM unnest($1::uuid[], $2::int8[], $3::int2[])"
-        );
-        assert_eq!(
-            postgres(&insert, CAREFUL),
+            postgres(&insert, 2),
             "INSERT INTO runs AS t (id, version, state) SELECT * FROM unnest($1::uuid[], $2::int8[], $3::int2[]) \
              ON CONFLICT DO NOTHING RETURNING t.id"
         );
@@ -239,13 +229,7 @@ mod tests {
         let update = batch(Action::CompareAndSet);
         assert_eq!(sqlite(&update, 1), "UPDATE runs SET state = ?3 WHERE id = ?1 AND version = ?2");
         assert_eq!(
-            postgres(&update, HOPEFUL),
-            "WITH changed AS (UPDATE runs t SET state = v.c2 FROM unnest($1::uuid[], $2::int8[], $3::int2[]) \
-             AS v(c0, c1, c2) WHERE t.id = v.c0 AND t.version = v.c1 RETURNING 1) \
-             SELECT 1 / (CASE WHEN count(*) = $4::int8 THEN 1 ELSE 0 END) FROM changed"
-        );
-        assert_eq!(
-            postgres(&update, CAREFUL),
+            postgres(&update, 2),
             "UPDATE runs t SET state = v.c2 FROM unnest($1::uuid[], $2::int8[], $3::int2[]) AS v(c0, c1, c2) \
              WHERE t.id = v.c0 AND t.version = v.c1 RETURNING t.id"
         );
@@ -262,7 +246,7 @@ mod tests {
         assert!(sqlite(&add, 1).ends_with(
             "ON CONFLICT (id) DO UPDATE SET version = version + excluded.version, state = state + excluded.state"
         ));
-        assert!(postgres(&add, HOPEFUL).ends_with(
+        assert!(postgres(&add, 2).ends_with(
             "ON CONFLICT (id) DO UPDATE SET version = t.version + excluded.version, state = t.state + excluded.state"
         ));
         assert!(mysql(&add, 1).ends_with(

@@ -48,8 +48,8 @@ impl Sql {
     }
 }
 
-/// The text with `$1`, `$2`, … for each `?`. None of our statements has a `?` in a literal.
-pub(crate) fn numbered(text: &str) -> Cow<'_, str> {
+/// The text with `$first` and those that follow for each `?`. None of our statements has a `?` in a literal.
+pub(crate) fn numbered(text: &str, first: usize) -> Cow<'_, str> {
     if !text.contains('?') {
         return Cow::Borrowed(text);
     }
@@ -58,7 +58,7 @@ pub(crate) fn numbered(text: &str) -> Cow<'_, str> {
     out.push_str(parts.next().unwrap_or_default());
     for (index, part) in parts.enumerate() {
         // Writing to a string cannot fail.
-        let _ = write!(out, "${}", index + 1);
+        let _ = write!(out, "${}", index + first);
         out.push_str(part);
     }
     Cow::Owned(out)
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn parameters_are_numbered_in_order() {
-        assert_eq!(numbered("SELECT 1"), "SELECT 1");
-        assert_eq!(numbered("a = ? AND b IN (?, ?)"), "a = $1 AND b IN ($2, $3)");
+        assert_eq!(numbered("SELECT 1", 1), "SELECT 1");
+        assert_eq!(numbered("a = ? AND b IN (?, ?)", 3), "a = $3 AND b IN ($4, $5)");
     }
 }

@@ -66,12 +66,12 @@ impl From<Damage> for Fault {
 }
 
 /// One of several things to do at once.
+#[derive(Clone, Copy)]
 pub(crate) enum Op<'a> {
-    /// A statement that must touch a row, else the whole transaction is undone with [`Fault::Unmatched`].
-    /// PostgreSQL's text must raise a division by zero then, because it is sent together with what follows.
-    Guard(&'a Sql, &'a [Value<'a>]),
+    /// An update that must touch a row, else the whole transaction is undone with [`Fault::Unmatched`].
+    Guard(&'static Sql, &'a [Value<'a>]),
     /// A statement.
-    Execute(&'a Sql, &'a [Value<'a>]),
+    Execute(&'static Sql, &'a [Value<'a>]),
     /// A batch. When rows are likely in the way, it is not worth hoping that none is.
     Batch {
         /// What to do.
@@ -108,7 +108,7 @@ pub(crate) trait Session: Send {
     const DIALECT: Dialect;
 
     /// Does all of `ops`, in order, in as few round trips as the driver can; answers one for one. After a
-    /// `last` flight nothing else may be asked: the driver may send the commit along.
+    /// `last` flight nothing else may be asked: it may have committed.
     fn flight(
         &mut self,
         ops: &[Op<'_>],

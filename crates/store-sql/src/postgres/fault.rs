@@ -15,18 +15,24 @@ pub(super) fn of_statement(error: Error) -> Fault {
 
 /// An error of a read: a connection that was closed is worth trying another.
 pub(super) fn of_read(error: Error) -> Fault {
-    let closing = |code: &SqlState| code.code().starts_with("57P");
-    if error.is_closed() || error.code().is_some_and(closing) {
+    if error.is_closed() || error.code().is_some_and(is_shutdown) {
         Fault::Again(error.into())
     } else {
         of_statement(error)
     }
 }
 
-/// An error of a statement that was sent together with the commit. When the server answered with an error the
-/// commit became a rollback; when it did not answer, nobody knows.
-pub(super) fn of_statement_before_commit(error: Error) -> Fault {
-    if error.as_db_error().is_some() { of_statement(error) } else { Fault::Unknown(error.into()) }
+/// An error of a statement that commits by itself. When the server answered, nothing was written: a check divided
+/// by zero, a duplicate was met, or it could not be done. When it did not answer, or was shutting down, perhaps
+/// after the commit, nobody knows.
+pub(super) fn of_fused(error: Error) -> Fault {
+    match error.code() {
+        Some(code) if [SqlState::DIVISION_BY_ZERO, SqlState::UNIQUE_VIOLATION].contains(code) => {
+            Fault::Contested
+        }
+        Some(code) if !is_shutdown(code) => of_statement(error),
+        _ => Fault::Unknown(error.into()),
+    }
 }
 
 /// An error of the commit itself. Only some say that nothing was written: a server that shuts down, or stops
@@ -39,19 +45,13 @@ pub(super) fn of_commit(error: Error) -> Fault {
     }
 }
 
-/// Whether a guard, or a batch that counts, said that it did not touch what it should.
-pub(super) fn is_unmatched(error: &Error) -> bool {
-    error.code() == Some(&SqlState::DIVISION_BY_ZERO)
-}
-
-/// Whether a row met another with the same unique key.
-pub(super) fn is_duplicate(error: &Error) -> bool {
-    error.code() == Some(&SqlState::UNIQUE_VIOLATION)
-}
-
 /// Whether the prepared statements of the connection are out of date: a migration changed a table.
 pub(super) fn is_stale_statement(error: &Error) -> bool {
     matches!(error.code(), Some(code) if *code == SqlState::FEATURE_NOT_SUPPORTED || *code == SqlState::INVALID_SQL_STATEMENT_NAME)
+}
+
+fn is_shutdown(code: &SqlState) -> bool {
+    code.code().starts_with("57P")
 }
 
 /// Another transaction was in the way: a deadlock, a lock waited for too long, a unique key taken in between.

@@ -1,9 +1,9 @@
-//! PostgreSQL: a pool of connections, arrays unfolded into batches, and whole transactions in one round trip.
+//! PostgreSQL: a pool of connections, arrays unfolded into batches, and most transactions in one statement.
 //!
 //! Every transaction runs in a task of its own, so that it comes to its end even when the caller stops waiting.
 
 mod fault;
-mod flight;
+mod fused;
 mod param;
 mod session;
 
@@ -20,7 +20,6 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use self::param::{PostgresRow, Scalar};
 use self::session::PostgresSession;
 use crate::backoff::Backoff;
-use crate::batch_text::{self, Texts};
 use crate::dialect::{Dialect, numbered};
 use crate::session::{Backend, Fault, ReadRows, Result, Work, chain, in_task};
 use crate::store::SqlStore;
@@ -44,7 +43,7 @@ pub(crate) struct Postgres(Arc<Shared>);
 
 struct Shared {
     pool: Pool,
-    texts: Texts,
+    texts: session::PostgresTexts,
 }
 
 /// Opens `postgres://user:password@host/database?options`.
@@ -56,7 +55,7 @@ pub(crate) async fn open(url: String) -> Result<Arc<dyn Store>> {
             .await
             .map_err(|error| Error::Open(format!("cannot connect to PostgreSQL: {}", chain(&error))))?,
     );
-    let shared = Shared { pool, texts: Texts::new(batch_text::postgres) };
+    let shared = Shared { pool, texts: session::PostgresTexts::default() };
     Ok(Arc::new(SqlStore(Postgres(Arc::new(shared)))))
 }
 
@@ -160,7 +159,7 @@ impl Backend for Postgres {
         params: Vec<Param>,
         decode: Decode<T>,
     ) -> Result<ReadRows<T>> {
-        let text = numbered(&text);
+        let text = numbered(&text, 1);
         // A restarted server has closed every connection of the pool behind our back, and a migration makes
         // prepared statements stale: a read may simply be asked again.
         for _ in 0..self.0.pool.status().max_size {

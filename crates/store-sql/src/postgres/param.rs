@@ -96,20 +96,20 @@ impl ToSql for ColumnArray<'_> {
     to_sql_checked!();
 }
 
-/// A parameter of a batch.
+/// A parameter of a statement with batches.
 #[derive(Debug)]
 pub(super) enum BatchParam<'a> {
     /// A column.
     Column(ColumnArray<'a>),
-    /// How many rows there are.
-    Count(Scalar<'a>),
+    /// A scalar.
+    Scalar(Scalar<'a>),
 }
 
 impl ToSql for BatchParam<'_> {
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Refusal> {
         match self {
             Self::Column(column) => column.to_sql(ty, out),
-            Self::Count(count) => count.to_sql(ty, out),
+            Self::Scalar(scalar) => scalar.to_sql(ty, out),
         }
     }
 

@@ -1,25 +1,37 @@
-//! A connection as a session. `BEGIN` goes out with the first flight and `COMMIT` with the last, so that an
-//! ordinary transaction is one round trip.
+//! A connection as a session. A transaction whose only flight can be fused (`fused`) is one statement; any other
+//! begins, asks step by step which rows were in the way, and commits.
 
-use std::future::Future;
 use std::ops::Range;
 
 use deadpool_postgres::Client;
 use futures_util::TryStreamExt;
+use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Statement};
 
 use super::fault;
-use super::flight::{Request, together};
-use super::param::{BatchParam, ColumnArray, PostgresRow, Scalar};
-use crate::batch::{self, Action, Batch, Column};
+use super::fused::{Fused, FusedTexts};
+use super::param::{ColumnArray, PostgresRow, Scalar};
+use crate::batch::{self, Action, Batch};
 use crate::batch_text::{self, Texts};
 use crate::dialect::{Dialect, numbered};
 use crate::session::{Applied, Fault, Op, Result, Session};
 use crate::value::{Decode, Row, Rows, Value};
 
 /// Rows and bytes of one statement; a message may not be larger than a gigabyte.
-const ROWS_MAX: usize = 10_000;
-const BYTES_MAX: usize = 64 << 20;
+pub(super) const ROWS_MAX: usize = 10_000;
+pub(super) const BYTES_MAX: usize = 64 << 20;
+
+/// The texts that all sessions share.
+pub(super) struct PostgresTexts {
+    batches: Texts,
+    fused: FusedTexts,
+}
+
+impl Default for PostgresTexts {
+    fn default() -> Self {
+        Self { batches: Texts::new(batch_text::postgres), fused: FusedTexts::default() }
+    }
+}
 
 /// How far the transaction has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,33 +44,20 @@ enum Phase {
 /// A connection within a transaction. Dropped before its end, it is closed and not given back to the pool.
 pub(super) struct PostgresSession<'p> {
     client: Option<Client>,
-    texts: &'p Texts,
+    texts: &'p PostgresTexts,
     /// Whether rows in the way are looked for, because hoping for none failed.
     careful: bool,
     phase: Phase,
 }
 
-/// What a request in a flight was for.
-enum Part<'a> {
-    Begin,
-    Guard,
-    Execute,
-    Hopeful,
-    Careful(usize, &'static Batch, &'a dyn Rows, Range<usize>),
-    Commit,
-}
-
-/// What a request answers: how many rows it touched, and the keys of those it returned.
-#[derive(Default)]
+/// What a statement answers: how many rows it touched, and those it returned.
 struct Touched {
     rows: u64,
     returned: Vec<tokio_postgres::Row>,
 }
 
-type Reply = Result<Touched, Error>;
-
 impl<'p> PostgresSession<'p> {
-    pub(super) fn new(client: Client, texts: &'p Texts, careful: bool) -> Self {
+    pub(super) fn new(client: Client, texts: &'p PostgresTexts, careful: bool) -> Self {
         Self { client: Some(client), texts, careful, phase: Phase::New }
     }
 
@@ -79,16 +78,6 @@ impl<'p> PostgresSession<'p> {
         self.client.as_ref().ok_or_else(|| Fault::failed("the connection is gone"))
     }
 
-    async fn prepare(&self, text: &str) -> Result<Statement, Fault> {
-        self.client()?.prepare_cached(text).await.map_err(fault::of_statement)
-    }
-
-    /// What adds has nothing in the way.
-    fn form(&self, batch: &Batch, contested: bool) -> usize {
-        let looks = (self.careful || contested) && batch.action != Action::Add;
-        if looks { batch_text::CAREFUL } else { batch_text::HOPEFUL }
-    }
-
     async fn begin(&mut self) -> Result<(), Fault> {
         if self.phase == Phase::New {
             self.phase = Phase::Open;
@@ -97,66 +86,61 @@ impl<'p> PostgresSession<'p> {
         Ok(())
     }
 
-    async fn send(&mut self, ops: &[Op<'_>], last: bool) -> Result<Vec<Applied>, Fault> {
-        let mut statements = Vec::with_capacity(ops.len());
-        for op in ops {
-            statements.push(match op {
-                Op::Guard(sql, _) | Op::Execute(sql, _) => {
-                    self.prepare(&numbered(sql.text(Dialect::Postgres))).await?
-                }
-                Op::Batch { batch, contested, .. } => {
-                    let form = self.form(batch, *contested);
-                    self.prepare(&self.texts.of(batch, form)).await?
-                }
-            });
-        }
-        let begins = std::mem::replace(&mut self.phase, Phase::Open) == Phase::New;
+    async fn ask<'a, P: ToSql + 'a>(
+        &mut self,
+        text: &str,
+        params: impl ExactSizeIterator<Item = P> + Send,
+    ) -> Result<Touched, Fault> {
+        self.begin().await?;
         let client = self.client()?;
-        let mut parts = Vec::with_capacity(ops.len() + 2);
-        let mut requests: Vec<Request<'_, Reply>> = Vec::with_capacity(ops.len() + 2);
-        if begins {
-            parts.push(Part::Begin);
-            requests.push(control(client, "BEGIN"));
+        let statement = client.prepare_cached(text).await.map_err(fault::of_statement)?;
+        touched(client, &statement, params).await.map_err(|error| self.noting(error, fault::of_statement))
+    }
+
+    /// What an error means, after forgetting statements that it says are stale.
+    fn noting(&self, error: Error, meaning: fn(Error) -> Fault) -> Fault {
+        if let (true, Some(client)) = (fault::is_stale_statement(&error), &self.client) {
+            client.statement_cache.clear();
         }
-        for (at, (op, statement)) in ops.iter().zip(&statements).enumerate() {
-            match op {
-                Op::Guard(_, params) => {
-                    parts.push(Part::Guard);
-                    requests.push(scalars(client, statement, params));
-                }
-                Op::Execute(_, params) => {
-                    parts.push(Part::Execute);
-                    requests.push(scalars(client, statement, params));
-                }
-                Op::Batch { batch, rows, contested } => {
-                    let form = self.form(batch, *contested);
-                    for range in batch::cut(*rows, ROWS_MAX, BYTES_MAX) {
-                        parts.push(match form {
-                            batch_text::HOPEFUL => Part::Hopeful,
-                            _ => Part::Careful(at, batch, *rows, range.clone()),
-                        });
-                        requests.push(columns(
-                            client,
-                            statement,
-                            Columns { batch, rows: *rows, range, form },
-                        ));
-                    }
-                }
+        meaning(error)
+    }
+
+    /// Does everything in one statement that commits by itself.
+    async fn fused(&mut self, fused: Fused<'_>, ops: usize) -> Result<Vec<Applied>, Fault> {
+        let text = self.texts.fused.of(&fused);
+        let client = self.client()?;
+        let statement = client.prepare_cached(&text).await.map_err(fault::of_statement)?;
+        let Fused { params, answering, .. } = fused;
+        self.phase = Phase::Open;
+        let reply = touched(self.client()?, &statement, params.into_iter()).await;
+        self.phase = Phase::Over;
+        let Touched { returned, .. } = reply.map_err(|error| self.noting(error, fault::of_fused))?;
+        let mut answers = vec![Applied::All; ops];
+        if let Some((at, batch, rows)) = answering {
+            // The first row is that of the checks; the key comes second in each.
+            let keys = returned.into_iter().skip(1).map(|row| key(&PostgresRow(row), 1..2));
+            note_refused(&mut answers[at], batch, rows, 0..rows.len(), keys.collect());
+        }
+        Ok(answers)
+    }
+
+    async fn batch(&mut self, batch: &'static Batch, rows: &dyn Rows) -> Result<Applied, Fault> {
+        let text = self.texts.batches.of(batch, 1);
+        let mut answer = Applied::All;
+        for range in batch::cut(rows, ROWS_MAX, BYTES_MAX) {
+            let params = batch.columns.iter().enumerate().map(|(column, described)| ColumnArray {
+                rows,
+                range: range.clone(),
+                column,
+                kind: described.kind,
+            });
+            let Touched { rows: count, returned } = self.ask(&text, params).await?;
+            if batch.action != Action::Add && count < range.len() as u64 {
+                let keys = returned.into_iter().map(|row| key(&PostgresRow(row), 0..batch.key));
+                note_refused(&mut answer, batch, rows, range, keys.collect());
             }
         }
-        if last {
-            parts.push(Part::Commit);
-            requests.push(control(client, "COMMIT"));
-        }
-        let replies = together(requests).await;
-        if last {
-            self.phase = Phase::Over;
-        }
-        let answers = answers(parts, replies, ops.len(), last);
-        if let Err(Unanswered { stale: true, .. }) = &answers {
-            self.client()?.statement_cache.clear();
-        }
-        answers.map_err(|unanswered| unanswered.fault)
+        Ok(answer)
     }
 }
 
@@ -168,40 +152,17 @@ impl Drop for PostgresSession<'_> {
     }
 }
 
-fn control<'a>(client: &'a Client, text: &'static str) -> Request<'a, Reply> {
-    Box::pin(async move { client.batch_execute(text).await.map(|()| Touched::default()) })
-}
-
-fn scalars<'a>(client: &'a Client, statement: &'a Statement, params: &'a [Value<'a>]) -> Request<'a, Reply> {
-    Box::pin(async move {
-        let stream = client.query_raw(statement, params.iter().map(|param| Scalar(*param))).await?;
-        collect(stream).await
-    })
-}
-
-/// Some rows of a batch.
-struct Columns<'a> {
-    batch: &'static Batch,
-    rows: &'a dyn Rows,
-    range: Range<usize>,
-    form: usize,
-}
-
-fn columns<'a>(client: &'a Client, statement: &'a Statement, columns: Columns<'a>) -> Request<'a, Reply> {
-    let Columns { batch, rows, range, form } = columns;
-    let count = range.len() as i64;
-    let is_counted = form == batch_text::HOPEFUL && batch.action == Action::CompareAndSet;
-    Box::pin(async move {
-        let params = (0..batch.columns.len() + usize::from(is_counted)).map(|column| {
-            match batch.columns.get(column) {
-                Some(Column { kind, .. }) => {
-                    BatchParam::Column(ColumnArray { rows, range: range.clone(), column, kind: *kind })
-                }
-                None => BatchParam::Count(Scalar(Value::Int(count))),
-            }
-        });
-        collect(client.query_raw(statement, params).await?).await
-    })
+async fn touched<P: ToSql>(
+    client: &Client,
+    statement: &Statement,
+    params: impl ExactSizeIterator<Item = P>,
+) -> Result<Touched, Error> {
+    let mut stream = std::pin::pin!(client.query_raw(statement, params).await?);
+    let mut returned = Vec::new();
+    while let Some(row) = stream.try_next().await? {
+        returned.push(row);
+    }
+    Ok(Touched { rows: stream.rows_affected().unwrap_or_default(), returned })
 }
 
 /// Reads rows outside of a transaction.
@@ -210,82 +171,37 @@ pub(super) async fn read<'a>(
     statement: &Statement,
     params: impl ExactSizeIterator<Item = Scalar<'a>>,
 ) -> Result<Vec<tokio_postgres::Row>, Error> {
-    Ok(collect(client.query_raw(statement, params).await?).await?.returned)
+    Ok(touched(client, statement, params).await?.returned)
 }
 
-async fn collect(stream: tokio_postgres::RowStream) -> Reply {
-    let mut stream = std::pin::pin!(stream);
-    let mut returned = Vec::new();
-    while let Some(row) = stream.try_next().await? {
-        returned.push(row);
-    }
-    Ok(Touched { rows: stream.rows_affected().unwrap_or_default(), returned })
-}
+/// The columns of a primary key.
+type Key = Vec<Vec<u8>>;
 
-/// The first error of a flight.
-struct Unanswered {
-    fault: Fault,
-    stale: bool,
-}
-
-/// One answer for each operation, or what the first error means: those after it are its echo.
-fn answers(
-    parts: Vec<Part<'_>>,
-    replies: Vec<Reply>,
-    ops: usize,
-    last: bool,
-) -> Result<Vec<Applied>, Unanswered> {
-    let mut answers = vec![Applied::All; ops];
-    for (part, reply) in parts.into_iter().zip(replies) {
-        match (part, reply) {
-            (Part::Careful(at, batch, rows, range), Ok(touched)) => {
-                if touched.rows < range.len() as u64 {
-                    note_refused(&mut answers[at], batch, rows, range, touched.returned);
-                }
-            }
-            (_, Ok(_)) => {}
-            (Part::Guard, Err(error)) if fault::is_unmatched(&error) => {
-                return Err(Unanswered { fault: Fault::Unmatched, stale: false });
-            }
-            (Part::Hopeful, Err(error)) if fault::is_unmatched(&error) || fault::is_duplicate(&error) => {
-                return Err(Unanswered { fault: Fault::Contested, stale: false });
-            }
-            (part, Err(error)) => {
-                let stale = fault::is_stale_statement(&error);
-                let fault = match part {
-                    Part::Commit => fault::of_commit(error),
-                    _ if last => fault::of_statement_before_commit(error),
-                    _ => fault::of_statement(error),
-                };
-                return Err(Unanswered { fault, stale });
-            }
-        }
-    }
-    Ok(answers)
-}
-
-/// Notes which rows did not return their key.
+/// Notes which rows did not answer with their key.
 fn note_refused(
     answer: &mut Applied,
-    batch: &'static Batch,
+    batch: &Batch,
     rows: &dyn Rows,
     range: Range<usize>,
-    returned: Vec<tokio_postgres::Row>,
+    mut written: Vec<Key>,
 ) {
-    let key_of = |row: &dyn Row| -> Vec<Vec<u8>> {
-        (0..batch.key).map(|column| row.value(column).map(sortable).unwrap_or_default()).collect()
-    };
-    let mut written: Vec<Vec<Vec<u8>>> = returned.into_iter().map(|row| key_of(&PostgresRow(row))).collect();
+    if written.len() == range.len() {
+        return;
+    }
     written.sort_unstable();
     if *answer == Applied::All {
         *answer = Applied::Some(vec![true; rows.len()]);
     }
     if let Applied::Some(applied) = answer {
         for row in range {
-            let key: Vec<Vec<u8>> = (0..batch.key).map(|column| sortable(rows.value(row, column))).collect();
+            let key: Key = (0..batch.key).map(|column| sortable(rows.value(row, column))).collect();
             applied[row] = written.binary_search(&key).is_ok();
         }
     }
+}
+
+fn key(row: &dyn Row, columns: Range<usize>) -> Key {
+    columns.map(|column| row.value(column).map(sortable).unwrap_or_default()).collect()
 }
 
 fn sortable(value: Value<'_>) -> Vec<u8> {
@@ -299,20 +215,32 @@ fn sortable(value: Value<'_>) -> Vec<u8> {
 impl Session for PostgresSession<'_> {
     const DIALECT: Dialect = Dialect::Postgres;
 
-    fn flight(
-        &mut self,
-        ops: &[Op<'_>],
-        last: bool,
-    ) -> impl Future<Output = Result<Vec<Applied>, Fault>> + Send {
-        self.send(ops, last)
+    async fn flight(&mut self, ops: &[Op<'_>], last: bool) -> Result<Vec<Applied>, Fault> {
+        if last && self.phase == Phase::New && !self.careful {
+            if let Some(fused) = Fused::of(ops) {
+                return self.fused(fused, ops.len()).await;
+            }
+        }
+        let mut answers = Vec::with_capacity(ops.len());
+        for op in ops {
+            answers.push(match op {
+                Op::Guard(sql, params) => match self.execute(sql.text(Dialect::Postgres), params).await? {
+                    0 => return Err(Fault::Unmatched),
+                    _ => Applied::All,
+                },
+                Op::Execute(sql, params) => {
+                    self.execute(sql.text(Dialect::Postgres), params).await?;
+                    Applied::All
+                }
+                Op::Batch { batch, rows, .. } => self.batch(batch, *rows).await?,
+            });
+        }
+        Ok(answers)
     }
 
     async fn execute(&mut self, text: &str, params: &[Value<'_>]) -> Result<u64, Fault> {
-        self.begin().await?;
-        let statement = self.prepare(&numbered(text)).await?;
-        let stream = self.client()?.query_raw(&statement, params.iter().map(|param| Scalar(*param))).await;
-        let touched = collect(stream.map_err(fault::of_statement)?).await.map_err(fault::of_statement)?;
-        Ok(touched.rows)
+        let params = params.iter().map(|param| Scalar(*param));
+        Ok(self.ask(&numbered(text, 1), params).await?.rows)
     }
 
     async fn query<T: Send + 'static>(
@@ -321,10 +249,8 @@ impl Session for PostgresSession<'_> {
         params: &[Value<'_>],
         decode: Decode<T>,
     ) -> Result<Vec<T>, Fault> {
-        self.begin().await?;
-        let statement = self.prepare(&numbered(text)).await?;
-        let stream = self.client()?.query_raw(&statement, params.iter().map(|param| Scalar(*param))).await;
-        let touched = collect(stream.map_err(fault::of_statement)?).await.map_err(fault::of_statement)?;
-        touched.returned.into_iter().map(|row| decode(&PostgresRow(row)).map_err(Fault::from)).collect()
+        let params = params.iter().map(|param| Scalar(*param));
+        let Touched { returned, .. } = self.ask(&numbered(text, 1), params).await?;
+        returned.into_iter().map(|row| decode(&PostgresRow(row)).map_err(Fault::from)).collect()
     }
 }

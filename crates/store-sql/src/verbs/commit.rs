@@ -11,6 +11,7 @@ use mainspring_store::{Error, Fence, Outcome, Transaction, Write, check};
 
 use super::plan::Plan;
 use super::{explain, replay};
+use crate::batch::Batch;
 use crate::dialect::Sql;
 use crate::rows::{attempt, counter, detail, event, job, node, run};
 use crate::session::{Applied, Backend, Fault, Op, Result, Session, Work};
@@ -19,12 +20,8 @@ use crate::value::{Param, Rows, Value};
 /// Tries when the fence fits but did not match a moment before.
 const FENCE_TRIES: usize = 3;
 
-static ADVANCE: Sql = Sql::each(
-    "UPDATE leases SET seq = ? WHERE cell = ? AND epoch = ? AND seq = ? AND holder IS NOT NULL",
-    "WITH advanced AS (UPDATE leases SET seq = ? WHERE cell = ? AND epoch = ? AND seq = ? AND holder IS NOT NULL \
-     RETURNING 1) SELECT 1 / (SELECT count(*) FROM advanced)",
-    "UPDATE leases SET seq = ? WHERE cell = ? AND epoch = ? AND seq = ? AND holder IS NOT NULL",
-);
+static ADVANCE: Sql =
+    Sql::same("UPDATE leases SET seq = ? WHERE cell = ? AND epoch = ? AND seq = ? AND holder IS NOT NULL");
 static PAUSE: Sql = Sql::same("UPDATE leases SET pause = ? WHERE cell = ?");
 /// Whoever writes jobs holds this row, which is always there: jobs keep the caller's order, so they cannot be locked
 /// in the order of their keys like everything else.
@@ -184,7 +181,7 @@ impl Work for Commit {
         let node_inserts = self.rare(&plan.node_inserts, false);
         let node_updates = self.rare(&plan.node_updates, true);
         let counters = self.rare(&plan.counters, false);
-        let mut groups: Vec<(&'static crate::batch::Batch, &dyn Rows, &[u32])> = Vec::with_capacity(8);
+        let mut groups: Vec<(&'static Batch, &dyn Rows, &[u32])> = Vec::with_capacity(8);
         for (wave, rows) in plan.run_inserts.iter().zip(&inserts) {
             groups.push((&run::INSERT, rows, wave));
         }
@@ -198,8 +195,11 @@ impl Work for Commit {
         groups.retain(|(_, _, positions)| !positions.is_empty());
 
         let batches_from = ops.len();
-        let contested = inserts.iter().any(run::Inserts::have_keys);
-        ops.extend(groups.iter().map(|(batch, rows, _)| Op::Batch { batch, rows: *rows, contested }));
+        let keyed = inserts.iter().any(run::Inserts::have_keys);
+        ops.extend(groups.iter().map(|(batch, rows, _)| {
+            let contested = keyed && std::ptr::eq::<Batch>(*batch, &run::INSERT);
+            Op::Batch { batch, rows: *rows, contested }
+        }));
         let pause = self.pause.as_ref().zip(fence).map(|(pause, fence)| [pause.value(), fence[1]]);
         ops.extend(pause.iter().map(|params| Op::Execute(&PAUSE, params)));
 

@@ -37,6 +37,34 @@ pub(crate) async fn in_front_of(url: &str, cut: Cut) -> String {
     format!("{before}@127.0.0.1:{port}/{path}")
 }
 
+/// Finds the request that commits.
+#[derive(Default)]
+struct Watcher {
+    /// The name that PostgreSQL's driver gave to the statement that does everything and commits by itself.
+    fused: Option<Vec<u8>>,
+}
+
+impl Watcher {
+    /// Whether this chunk commits: the command itself, as the messages of PostgreSQL and MySQL have it (and not
+    /// `READ COMMITTED`), or the statement that advances the fence and all else.
+    fn commits(&mut self, chunk: &[u8]) -> bool {
+        if chunk.windows(7).any(|window| window == b"COMMIT\0" || window == b"\x03COMMIT") {
+            return true;
+        }
+        if let (Some(b'P'), Some(_)) = (chunk.first(), find(chunk, b"AS (UPDATE leases SET seq")) {
+            self.fused = chunk[5..].split(|byte| *byte == 0).next().map(<[u8]>::to_vec);
+            return false;
+        }
+        // A bind names its portal, which is none, and then its statement.
+        let bound = self.fused.as_ref().map(|name| [b"\0".as_slice(), name, b"\0"].concat());
+        chunk.first() == Some(&b'B') && bound.is_some_and(|bound| chunk[5..].starts_with(&bound))
+    }
+}
+
+fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    haystack.windows(needle.len()).position(|window| window == needle)
+}
+
 /// Passes requests on until the first commit of all.
 async fn requests(
     mut from: OwnedReadHalf,
@@ -46,12 +74,11 @@ async fn requests(
     cutting: Arc<AtomicBool>,
 ) {
     let mut buffer = vec![0; 1 << 20];
+    let mut watcher = Watcher::default();
     loop {
         let Ok(count @ 1..) = from.read(&mut buffer).await else { return };
         let chunk = &buffer[..count];
-        // The whole command, as PostgreSQL's and MySQL's messages have it: not `READ COMMITTED`.
-        let commits = chunk.windows(7).any(|window| window == b"COMMIT\0" || window == b"\x03COMMIT");
-        if commits && !done.swap(true, Ordering::SeqCst) {
+        if watcher.commits(chunk) && !done.swap(true, Ordering::SeqCst) {
             cutting.store(true, Ordering::SeqCst);
             if cut == Cut::BeforeCommit {
                 // Both halves are dropped: server and client see the connection closed.
@@ -65,8 +92,8 @@ async fn requests(
 }
 
 /// Passes answers back until the connection is to be cut. What the server says then proves that it has committed:
-/// PostgreSQL names the command, MySQL answers the commit with one packet and nothing else. When PostgreSQL says that
-/// the commit was a rollback, the next one is the one to cut.
+/// PostgreSQL is ready and outside of a transaction, MySQL answers the commit with one packet and nothing else. When
+/// PostgreSQL answered with an error, nothing was committed, and the next commit is the one to cut.
 async fn answers(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
@@ -80,17 +107,16 @@ async fn answers(
         let chunk = &buffer[..count];
         if cutting.load(Ordering::SeqCst) {
             held.extend_from_slice(chunk);
-            let named = held.windows(7).any(|window| window == b"COMMIT\0");
-            let mysql_ok = held.len() < 32 && held.get(3..5) == Some(&[1, 0]);
-            if named || mysql_ok {
-                return;
-            }
-            if held.windows(9).any(|window| window == b"ROLLBACK\0") {
+            let postgres_is_ready = held.ends_with(b"Z\0\0\0\x05I");
+            let mysql_is_ok = held.len() < 32 && held.get(3..5) == Some(&[1, 0]);
+            if postgres_is_ready && find(&held, b"SERROR\0").is_some() {
                 done.store(false, Ordering::SeqCst);
                 cutting.store(false, Ordering::SeqCst);
                 if to.write_all(&std::mem::take(&mut held)).await.is_err() {
                     return;
                 }
+            } else if postgres_is_ready || mysql_is_ok {
+                return;
             }
         } else if to.write_all(chunk).await.is_err() {
             return;
