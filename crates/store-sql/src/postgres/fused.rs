@@ -91,9 +91,12 @@ impl Part {
     }
 }
 
+/// The kinds and sizes of a batch's parts, and the text that was made for them.
+type FusedText = (Vec<(u8, usize)>, Arc<str>);
+
 /// The texts of fused statements, each made once. There are as many as combinations of batches occur: a few.
 #[derive(Default)]
-pub(super) struct FusedTexts(Mutex<Vec<(Vec<(u8, usize)>, Arc<str>)>>);
+pub(super) struct FusedTexts(Mutex<Vec<FusedText>>);
 
 impl FusedTexts {
     pub(super) fn of(&self, fused: &Fused<'_>) -> Arc<str> {

@@ -216,10 +216,12 @@ impl Session for PostgresSession<'_> {
     const DIALECT: Dialect = Dialect::Postgres;
 
     async fn flight(&mut self, ops: &[Op<'_>], last: bool) -> Result<Vec<Applied>, Fault> {
-        if last && self.phase == Phase::New && !self.careful {
-            if let Some(fused) = Fused::of(ops) {
-                return self.fused(fused, ops.len()).await;
-            }
+        if last
+            && self.phase == Phase::New
+            && !self.careful
+            && let Some(fused) = Fused::of(ops)
+        {
+            return self.fused(fused, ops.len()).await;
         }
         let mut answers = Vec::with_capacity(ops.len());
         for op in ops {
