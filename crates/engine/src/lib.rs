@@ -31,6 +31,7 @@ mod pool;
 mod preference;
 mod queue;
 mod rate;
+mod refill;
 mod room;
 mod runs;
 mod shape;

@@ -85,6 +85,9 @@ impl Cell {
         }
         self.arm_horizon();
         self.arm_poll(now);
+        if self.overflow.after.is_some() {
+            self.trim();
+        }
         self.read_in();
         self.place_waiting(now);
     }
@@ -105,6 +108,9 @@ impl Cell {
     pub(crate) fn poll_arrivals(&mut self, now: Timestamp) {
         self.read(Shelf::Arrived, None, None, self.config.page_rows);
         self.park_hopeless();
+        if self.overflow.after.is_some() && self.queue.waiting > self.config.waiting_max / 2 {
+            self.trim();
+        }
         self.unpark_sometimes(now);
         self.read_in();
         self.sweep_nodes(now);
@@ -159,12 +165,6 @@ impl Cell {
         // It has been waiting since its last attempt ended, or since it became eligible.
         entry.since = entry.status.finished_at.or(entry.status.eligible_at).unwrap_or(now).min(now);
         self.queue.share.remember(entry.queue_key().0, entry.head.priority, &entry.head.namespace);
-        if self.overflow.after.is_some() && self.queue.waiting >= self.config.waiting_max {
-            let key = self.runs.entries[ix].queue_key();
-            self.overflow.reread_from(key);
-            self.forget(ix);
-            return;
-        }
         if !self.admit_read(ix) {
             self.forget(ix);
             return;

@@ -52,6 +52,8 @@ pub(crate) struct Group {
     pub(crate) armed: Armed,
     /// Runs of the group from here on are in the store, because it had enough in memory.
     pub(crate) spilled_from: Option<QueueKey>,
+    /// The last look through the store that left one of its runs there.
+    pub(crate) passed_by: u64,
     /// The key under which its class lists it.
     listed: Option<QueueKey>,
 }
@@ -134,6 +136,7 @@ impl Queue {
             full: None,
             armed: Armed::NOT,
             spilled_from: None,
+            passed_by: 0,
             listed: None,
         });
         self.group_by_key.insert(key, ix);

@@ -47,6 +47,7 @@ fn memory_is_bounded_and_the_order_is_kept() {
     let order = work_through(&mut world, 1_000);
     assert_eq!(order, (1..=1_000).collect::<Vec<_>>());
     world.states(&runs, RunState::Success);
+    assert!(world.pages < 200, "{} pages of 20 for 1,000 runs", world.pages);
 }
 
 #[test]

@@ -43,6 +43,8 @@ pub(crate) struct World {
     jobs: u128,
     requests: u64,
     said: Vec<Message>,
+    /// Pages that were read from the store.
+    pub(crate) pages: usize,
 }
 
 impl World {
@@ -72,6 +74,7 @@ impl World {
             jobs: 0,
             requests: 0,
             said: Vec::new(),
+            pages: 0,
         };
         world.settle();
         assert!(world.cell.is_loaded());
@@ -126,6 +129,7 @@ impl World {
             for message in messages {
                 match &message {
                     Message::Read(query) => {
+                        self.pages += 1;
                         let read = self.read(query.clone());
                         self.cell.handle(self.now, Event::ShelfRead(Box::new(read)));
                         continue;
