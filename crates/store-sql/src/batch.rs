@@ -44,6 +44,8 @@ pub(crate) enum Action {
     /// Set all columns after the compared one where the primary key matches and the compared column, which
     /// follows the key, has the row's value.
     CompareAndSet,
+    /// Insert it unless it exists, which is as good.
+    Ensure,
     /// Insert it, or add the columns after the key to those of the row that exists.
     Add,
 }
@@ -69,7 +71,7 @@ impl Batch {
     /// The columns that [`Action::CompareAndSet`] sets or [`Action::Add`] adds to.
     pub(crate) fn changed_columns(&self) -> &'static [Column] {
         match self.action {
-            Action::InsertAbsent { .. } => &[],
+            Action::InsertAbsent { .. } | Action::Ensure => &[],
             Action::CompareAndSet => &self.columns[self.key + 1..],
             Action::Add => &self.columns[self.key..],
         }

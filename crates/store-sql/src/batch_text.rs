@@ -38,7 +38,7 @@ impl Texts {
 pub(crate) fn sqlite(batch: &Batch, _rows: usize) -> String {
     let Batch { table, columns, key, action } = batch;
     match action {
-        Action::InsertAbsent { .. } => format!(
+        Action::InsertAbsent { .. } | Action::Ensure => format!(
             "INSERT INTO {table} ({}) VALUES ({}) ON CONFLICT DO NOTHING",
             names(columns, ""),
             numbers(columns.len())
@@ -67,7 +67,7 @@ pub(crate) fn sqlite(batch: &Batch, _rows: usize) -> String {
 /// PostgreSQL: write what can be, however many rows there are, and answer with the keys of what was.
 pub(crate) fn postgres(batch: &Batch, _rows: usize) -> String {
     match batch.action {
-        Action::Add => postgres_write(batch, 1),
+        Action::Add | Action::Ensure => postgres_write(batch, 1),
         Action::InsertAbsent { .. } | Action::CompareAndSet => postgres_answering(batch, 1),
     }
 }
@@ -87,6 +87,7 @@ pub(crate) fn postgres_write(batch: &Batch, first: usize) -> String {
     let insert = || format!("INSERT INTO {table} AS t ({}) SELECT * FROM {arrays}", names(columns, ""));
     match action {
         Action::InsertAbsent { .. } => insert(),
+        Action::Ensure => format!("{} ON CONFLICT DO NOTHING", insert()),
         Action::Add => format!(
             "{} ON CONFLICT ({}) DO UPDATE SET {}",
             insert(),
@@ -128,18 +129,24 @@ fn unnest(columns: &[Column], first: usize) -> String {
 pub(crate) fn mysql(batch: &Batch, rows: usize) -> String {
     let Batch { table, columns, key, action } = batch;
     match action {
-        Action::InsertAbsent { .. } | Action::Add => {
+        Action::InsertAbsent { .. } | Action::Ensure | Action::Add => {
             let mut text = format!("INSERT INTO {table} ({}) VALUES ", names(columns, ""));
             let row = format!("({})", questions(columns.len()));
             for at in 0..rows {
                 text.push_str(if at == 0 { "" } else { ", " });
                 text.push_str(&row);
             }
-            if *action == Action::Add {
-                let _ = write!(text, " ON DUPLICATE KEY UPDATE ");
-                text.push_str(&list(batch.changed_columns(), |out, _, column| {
-                    let _ = write!(out, "{0} = {0} + VALUES({0})", column.name);
-                }));
+            match action {
+                Action::Add => {
+                    let sums = list(batch.changed_columns(), |out, _, column| {
+                        let _ = write!(out, "{0} = {0} + VALUES({0})", column.name);
+                    });
+                    let _ = write!(text, " ON DUPLICATE KEY UPDATE {sums}");
+                }
+                Action::Ensure => {
+                    let _ = write!(text, " ON DUPLICATE KEY UPDATE {0} = VALUES({0})", columns[0].name);
+                }
+                Action::InsertAbsent { .. } | Action::CompareAndSet => {}
             }
             text
         }

@@ -48,6 +48,16 @@ impl Sql {
     }
 }
 
+impl Dialect {
+    /// Whether the index of jobs has active runs too, or ended ones only.
+    pub(crate) const fn job_index_has_active(self) -> bool {
+        match self {
+            Self::Sqlite | Self::Mysql => true,
+            Self::Postgres => false,
+        }
+    }
+}
+
 /// The text with `$first` and those that follow for each `?`. None of our statements has a `?` in a literal.
 pub(crate) fn numbered(text: &str, first: usize) -> Cow<'_, str> {
     if !text.contains('?') {

@@ -13,6 +13,7 @@ mod backoff;
 mod batch;
 mod batch_text;
 mod dialect;
+mod known_jobs;
 mod migrate;
 mod mysql;
 mod postgres;
@@ -53,4 +54,19 @@ where
     F: Future<Output = mainspring_store::Result<Arc<dyn Store>>> + Send + 'static,
 {
     Box::new(move |url| Box::pin(open(url)))
+}
+
+/// Statements of ours that must not scan history, each with its name, as `SQLite`, `PostgreSQL` or `MySQL` gets them:
+/// for tests that look at the server's plans.
+#[doc(hidden)]
+pub fn plan_probes(server: &str) -> Vec<(&'static str, String)> {
+    let dialect = match server {
+        "SQLite" => dialect::Dialect::Sqlite,
+        "PostgreSQL" => dialect::Dialect::Postgres,
+        _ => dialect::Dialect::Mysql,
+    };
+    let job = mainspring_model::JobId::MIN;
+    let mut probes = verbs::runs::probes(dialect);
+    probes.extend(verbs::newest::probes(dialect, job, &mainspring_model::Namespace::default()));
+    probes
 }

@@ -14,6 +14,7 @@ use mainspring_store::{
 };
 
 use crate::dialect::Dialect;
+use crate::known_jobs::KnownJobs;
 use crate::session::Backend;
 use crate::{migrate, verbs};
 
@@ -21,12 +22,19 @@ use crate::{migrate, verbs};
 ///
 /// A row that cannot be read back is [`Error::Damaged`] in reads by id or name. In pages and lists it is left out
 /// and logged, so that one bad row never stops the rest (I20).
-pub(crate) struct SqlStore<B>(pub(crate) B);
+pub(crate) struct SqlStore<B>(B, KnownJobs);
+
+impl<B: Backend> SqlStore<B> {
+    /// A store over a backend.
+    pub(crate) fn new(backend: B) -> Self {
+        Self(backend, KnownJobs::default())
+    }
+}
 
 #[async_trait]
 impl<B: Backend> Store for SqlStore<B> {
     async fn commit(&self, transaction: Transaction) -> Result<Vec<Outcome>> {
-        verbs::commit::commit(&self.0, transaction).await
+        verbs::commit::commit(&self.0, &self.1, transaction).await
     }
 
     async fn acquire_lease(&self, request: LeaseRequest) -> Result<LeaseGrant> {
@@ -74,7 +82,7 @@ impl<B: Backend> Store for SqlStore<B> {
         verbs::runs::by_key(&self.0, namespace, key).await
     }
     async fn runs(&self, query: RunQuery) -> Result<Page<Run>> {
-        verbs::runs::newest(&self.0, query).await
+        verbs::newest::page(&self.0, query).await
     }
     async fn attempts(&self, run: RunId) -> Result<Vec<Attempt>> {
         verbs::runs::attempts(&self.0, run).await

@@ -13,9 +13,16 @@ CREATE TABLE IF NOT EXISTS runs (
     shelf SMALLINT,
     shelf_rank BIGINT,
     detail LONGBLOB,
-    KEY runs_active (cell, shelf, shelf_rank, id),
+    KEY runs_active (shelf, cell, shelf_rank, id),
     UNIQUE KEY runs_key (namespace, idempotency_key),
     KEY runs_job (job, id)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=binary;
+
+-- Which jobs have, or once had, runs in which namespace: how the runs of a namespace are found by their jobs.
+CREATE TABLE IF NOT EXISTS run_jobs (
+    namespace VARBINARY(255) NOT NULL,
+    job BINARY(16) NOT NULL,
+    PRIMARY KEY (namespace, job)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=binary;
 
 CREATE TABLE IF NOT EXISTS attempts (

@@ -16,10 +16,17 @@ CREATE TABLE IF NOT EXISTS runs (
     detail BYTEA
 );
 -- Active work only: a run leaves this index when it ends.
-CREATE INDEX IF NOT EXISTS runs_active ON runs (cell, shelf, shelf_rank, id) WHERE shelf IS NOT NULL;
+CREATE INDEX IF NOT EXISTS runs_active ON runs (shelf, cell, shelf_rank, id) WHERE shelf IS NOT NULL;
 CREATE UNIQUE INDEX IF NOT EXISTS runs_key ON runs (namespace, idempotency_key) WHERE idempotency_key IS NOT NULL;
 -- History only: an update that ends a run would enter it here a second time.
 CREATE INDEX IF NOT EXISTS runs_job ON runs (job, id) WHERE shelf IS NULL;
+
+-- Which jobs have, or once had, runs in which namespace: how the runs of a namespace are found by their jobs.
+CREATE TABLE IF NOT EXISTS run_jobs (
+    namespace BYTEA NOT NULL,
+    job UUID NOT NULL,
+    PRIMARY KEY (namespace, job)
+);
 
 CREATE TABLE IF NOT EXISTS attempts (
     run UUID NOT NULL,

@@ -15,9 +15,16 @@ CREATE TABLE IF NOT EXISTS runs (
     detail BLOB
 ) STRICT, WITHOUT ROWID;
 -- Active work only: a run leaves this index when it ends.
-CREATE INDEX IF NOT EXISTS runs_active ON runs (cell, shelf, shelf_rank, id) WHERE shelf IS NOT NULL;
+CREATE INDEX IF NOT EXISTS runs_active ON runs (shelf, cell, shelf_rank, id) WHERE shelf IS NOT NULL;
 CREATE UNIQUE INDEX IF NOT EXISTS runs_key ON runs (namespace, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX IF NOT EXISTS runs_job ON runs (job, id);
+
+-- Which jobs have, or once had, runs in which namespace: how the runs of a namespace are found by their jobs.
+CREATE TABLE IF NOT EXISTS run_jobs (
+    namespace BLOB NOT NULL,
+    job BLOB NOT NULL,
+    PRIMARY KEY (namespace, job)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS attempts (
     run BLOB NOT NULL,

@@ -30,7 +30,9 @@ impl MysqlSession {
         for range in batch::cut(rows, ROWS_MAX, BYTES_MAX) {
             let all: Vec<usize> = range.collect();
             match batch.action {
-                Action::Add => self.write(batch, rows, &all).await.map(drop).map_err(fault::of_statement)?,
+                Action::Add | Action::Ensure => {
+                    self.write(batch, rows, &all).await.map(drop).map_err(fault::of_statement)?
+                }
                 Action::InsertAbsent { unique } => {
                     self.insert(batch, rows, all, unique, &mut refused).await?
                 }

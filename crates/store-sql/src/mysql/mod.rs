@@ -63,7 +63,7 @@ pub(crate) async fn open(url: String) -> Result<Arc<dyn Store>> {
     let lent = lent
         .map_err(|fault| Error::Open(format!("cannot connect to MySQL: {}", chain(&Error::from(fault)))))?;
     lent.give_back();
-    Ok(Arc::new(SqlStore(Mysql(Arc::new(shared)))))
+    Ok(Arc::new(SqlStore::new(Mysql(Arc::new(shared)))))
 }
 
 fn options_of(url: &str) -> Result<Opts> {

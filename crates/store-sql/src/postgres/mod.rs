@@ -56,7 +56,7 @@ pub(crate) async fn open(url: String) -> Result<Arc<dyn Store>> {
             .map_err(|error| Error::Open(format!("cannot connect to PostgreSQL: {}", chain(&error))))?,
     );
     let shared = Shared { pool, texts: session::PostgresTexts::default() };
-    Ok(Arc::new(SqlStore(Postgres(Arc::new(shared)))))
+    Ok(Arc::new(SqlStore::new(Postgres(Arc::new(shared)))))
 }
 
 fn pool_of(url: &str) -> Result<Pool> {

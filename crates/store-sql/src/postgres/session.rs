@@ -135,7 +135,8 @@ impl<'p> PostgresSession<'p> {
                 kind: described.kind,
             });
             let Touched { rows: count, returned } = self.ask(&text, params).await?;
-            if batch.action != Action::Add && count < range.len() as u64 {
+            let answers = matches!(batch.action, Action::InsertAbsent { .. } | Action::CompareAndSet);
+            if answers && count < range.len() as u64 {
                 let keys = returned.into_iter().map(|row| key(&PostgresRow(row), 0..batch.key));
                 note_refused(&mut answer, batch, rows, range, keys.collect());
             }

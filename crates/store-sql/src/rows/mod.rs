@@ -13,3 +13,4 @@ pub(crate) mod member;
 pub(crate) mod node;
 pub(crate) mod run;
 pub(crate) mod run_detail;
+pub(crate) mod run_job;

@@ -39,7 +39,7 @@ pub(crate) async fn open(url: String) -> Result<Arc<dyn Store>> {
     // The writer comes first, because it makes the file and turns its journal into a WAL.
     let writer = writer::Writer::start(settings.clone()).await?;
     let readers = reader::Readers::start(settings, readers).await?;
-    Ok(Arc::new(SqlStore(Sqlite { writer, readers })))
+    Ok(Arc::new(SqlStore::new(Sqlite { writer, readers })))
 }
 
 /// What the URL says.

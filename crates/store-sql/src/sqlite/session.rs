@@ -6,7 +6,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, ToSql};
 
 use super::fault;
-use crate::batch::Batch;
+use crate::batch::{Action, Batch};
 use crate::batch_text::{self, Texts};
 use crate::dialect::Dialect;
 use crate::session::{Applied, Fault, Op, Session};
@@ -35,7 +35,7 @@ impl SqliteSession {
             for column in 0..batch.columns.len() {
                 statement.raw_bind_parameter(column + 1, Bound(rows.value(row, column)))?;
             }
-            if statement.raw_execute()? == 0 {
+            if statement.raw_execute()? == 0 && batch.action != Action::Ensure {
                 if applied == Applied::All {
                     applied = Applied::Some(vec![true; rows.len()]);
                 }

@@ -13,7 +13,8 @@ use super::plan::Plan;
 use super::{explain, replay};
 use crate::batch::Batch;
 use crate::dialect::Sql;
-use crate::rows::{attempt, counter, detail, event, job, node, run};
+use crate::known_jobs::{KnownJobs, Pair};
+use crate::rows::{attempt, counter, detail, event, job, node, run, run_job};
 use crate::session::{Applied, Backend, Fault, Op, Result, Session, Work};
 use crate::value::{Param, Rows, Value};
 
@@ -32,12 +33,20 @@ static JOBS_LOCK: Sql = Sql::locking(
 const NAME_HOLDER: &str = "SELECT id FROM jobs WHERE namespace = ? AND name = ?";
 
 /// Writes a batch.
-pub(crate) async fn commit<B: Backend>(backend: &B, transaction: Transaction) -> Result<Vec<Outcome>> {
+pub(crate) async fn commit<B: Backend>(
+    backend: &B,
+    known: &KnownJobs,
+    transaction: Transaction,
+) -> Result<Vec<Outcome>> {
     check::transaction(&transaction)?;
-    let commit = Arc::new(Commit::new(transaction)?);
+    let new_jobs = known.missing(&transaction.writes);
+    let commit = Arc::new(Commit::new(transaction, &new_jobs)?);
     for _ in 0..FENCE_TRIES {
         match backend.transaction(commit.clone()).await {
-            Ok(refused) => return explain::outcomes(backend, &commit.transaction, refused).await,
+            Ok(refused) => {
+                known.note(new_jobs);
+                return explain::outcomes(backend, &commit.transaction, refused).await;
+            }
             Err(Fault::Unmatched) => {
                 if let Some(outcomes) = fence_missed(backend, &commit.transaction).await? {
                     return Ok(outcomes);
@@ -75,10 +84,12 @@ struct Commit {
     /// Versions are written once, because writing a specification can fail.
     versions: Vec<Vec<Param>>,
     pause: Option<Param>,
+    /// The rows of `run_jobs` that may be missing.
+    run_jobs: Vec<Vec<Param>>,
 }
 
 impl Commit {
-    fn new(transaction: Transaction) -> Result<Self> {
+    fn new(transaction: Transaction, new_jobs: &[Pair]) -> Result<Self> {
         let plan = Plan::of(&transaction);
         let mut versions = Vec::with_capacity(plan.job_versions.len());
         for at in &plan.job_versions {
@@ -90,7 +101,8 @@ impl Commit {
             Write::PauseCell(Some(pause)) => detail::to_json(pause).into(),
             _ => Param::Null,
         });
-        Ok(Self { transaction, plan, versions, pause })
+        let run_jobs = new_jobs.iter().map(run_job::encode).collect();
+        Ok(Self { transaction, plan, versions, pause, run_jobs })
     }
 
     /// What `pick` makes of the writes at these positions.
@@ -182,6 +194,10 @@ impl Work for Commit {
         let node_updates = self.rare(&plan.node_updates, true);
         let counters = self.rare(&plan.counters, false);
         let mut groups: Vec<(&'static Batch, &dyn Rows, &[u32])> = Vec::with_capacity(8);
+        // Nobody waits for the answer, but it must be there before the first run is.
+        if !self.run_jobs.is_empty() {
+            ops.push(Op::Batch { batch: &run_job::ENSURE, rows: &self.run_jobs, contested: false });
+        }
         for (wave, rows) in plan.run_inserts.iter().zip(&inserts) {
             groups.push((&run::INSERT, rows, wave));
         }

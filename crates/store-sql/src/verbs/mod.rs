@@ -7,6 +7,7 @@ pub(crate) mod jobs;
 pub(crate) mod leases;
 pub(crate) mod lookup;
 pub(crate) mod members;
+pub(crate) mod newest;
 pub(crate) mod nodes;
 pub(crate) mod page;
 pub(crate) mod plan;

@@ -1,13 +1,12 @@
-//! Reads of runs: active work by shelf, by id, by key, and newest first for people; their attempts and events.
+//! Reads of runs: active work by shelf, by id and by key; their attempts and events. Pages for people are in `newest`.
 
-use std::cmp::Reverse;
-
-use mainspring_model::{Attempt, Namespace, Run, RunEvent, RunId};
-use mainspring_store::{Page, RunQuery, ShelfQuery, check};
+use mainspring_model::{Attempt, CellId, Namespace, Run, RunEvent, RunId, Shelf};
+use mainspring_store::{Page, ShelfQuery, check};
 
 use super::lookup;
 use super::page::{self, Placed};
 use super::statement::Query;
+use crate::dialect::Dialect;
 use crate::rows::{attempt, event, run};
 use crate::session::{Backend, Result};
 use crate::value::{Damage, Param, Row};
@@ -37,6 +36,17 @@ fn shelf_query(query: &ShelfQuery, after: Option<(i64, RunId)>) -> Query {
     read
 }
 
+/// The reads of shelves, for a look at the server's plans.
+pub(crate) fn probes(dialect: Dialect) -> Vec<(&'static str, String)> {
+    let first = ShelfQuery { cell: CellId(0), shelf: Shelf::Waiting, after: None, rank_max: None, limit: 50 };
+    let bounded = ShelfQuery { rank_max: Some(1 << 40), ..first.clone() };
+    let after = Some((3, RunId::MIN));
+    vec![
+        ("shelf", shelf_query(&first, None).with_literals(dialect)),
+        ("shelf after", shelf_query(&bounded, after).with_literals(dialect)),
+    ]
+}
+
 /// These runs, each once.
 pub(crate) async fn by_id<B: Backend>(backend: &B, ids: &[RunId]) -> Result<Vec<Run>> {
     check::rows(ids.len())?;
@@ -51,73 +61,6 @@ pub(crate) async fn by_key<B: Backend>(backend: &B, namespace: &Namespace, key: 
     let mut query = Query::new(run::SELECT);
     query.and("namespace = ?", [namespace.as_str().into()]).and("idempotency_key = ?", [key.into()]);
     Ok(query.all(backend, run::decode).await?.pop())
-}
-
-/// A page of runs, newest first.
-pub(crate) async fn newest<B: Backend>(backend: &B, query: RunQuery) -> Result<Page<Run>> {
-    fn decode(row: &dyn Row) -> Result<Placed<RunId, Run>, Damage> {
-        Ok((RunId::from_bytes(row.id(0)?), run::decode(row)))
-    }
-    check::rows(query.limit)?;
-    let (first, end) = query.ids();
-    let limit = query.limit;
-    if first >= end {
-        return Ok(Page { rows: Vec::new(), more: false });
-    }
-    let over = query.states.is_empty() || query.states.iter().any(|state| state.is_terminal());
-    let active = query.states.is_empty() || query.states.iter().any(|state| !state.is_terminal());
-    let mut page = Page { rows: Vec::new(), more: false };
-    // A job's history and its active runs are found by different indexes; without a job one order has both.
-    let parts: &[Option<Part>] = match (query.job, over, active) {
-        (Some(_), true, true) => &[Some(Part::Active), Some(Part::Over)],
-        (Some(_), true, false) => &[Some(Part::Over)],
-        (_, false, true) => &[Some(Part::Active)],
-        _ => &[None],
-    };
-    for part in parts {
-        let query = |after: Option<RunId>| newest_query(&query, *part, first, after.unwrap_or(end));
-        let more = page::read(backend, limit, Some(end), query, decode).await?;
-        page.more |= more.more;
-        page.rows.extend(more.rows);
-    }
-    // The active first: a run that ends between the two reads is in both, not in neither.
-    page.rows.sort_by_key(|run| Reverse((run.head.id, run.status.version)));
-    page.rows.dedup_by_key(|run| run.head.id);
-    page.more |= page.rows.len() > limit;
-    page.rows.truncate(limit);
-    Ok(page)
-}
-
-/// Which runs a read is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    Over,
-    Active,
-}
-
-fn newest_query(query: &RunQuery, part: Option<Part>, first: RunId, end: RunId) -> Query {
-    let mut read = Query::new(run::SELECT);
-    if let Some(job) = query.job {
-        read.and("job = ?", [job.as_bytes().into()]);
-    }
-    read.and("id < ?", [end.as_bytes().into()]);
-    if first > RunId::MIN {
-        read.and("id >= ?", [first.as_bytes().into()]);
-    }
-    if let Some(namespace) = &query.namespace {
-        read.within(namespace);
-    }
-    if !query.states.is_empty() {
-        let states: Vec<String> = query.states.iter().map(|state| (*state as u8).to_string()).collect();
-        read.and(&format!("state IN ({})", states.join(", ")), []);
-    }
-    match part {
-        Some(Part::Over) => read.and("shelf IS NULL", []),
-        Some(Part::Active) => read.and("shelf IS NOT NULL", []),
-        None => &mut read,
-    };
-    read.page("id DESC", query.limit + 1);
-    read
 }
 
 /// The earlier attempts of a run, by number.

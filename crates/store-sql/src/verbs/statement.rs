@@ -1,10 +1,12 @@
 //! Reads put together from conditions, and single statements as transactions.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
 use mainspring_model::Namespace;
 use mainspring_store::Error;
 
+use crate::dialect::Dialect;
 use crate::session::{Backend, Fault, ReadRows, Result, Session, Work};
 use crate::value::{Decode, Param, Value};
 
@@ -20,6 +22,11 @@ impl Query {
     /// Begins with `SELECT … FROM …`.
     pub(crate) fn new(select: &str) -> Self {
         Self { text: select.to_owned(), params: Vec::new(), conditions: 0 }
+    }
+
+    /// Begins with `SELECT … FROM … WHERE …`.
+    pub(crate) fn with_condition(select: &str) -> Self {
+        Self { text: select.to_owned(), params: Vec::new(), conditions: 1 }
     }
 
     /// Only rows of which this is true.
@@ -90,9 +97,44 @@ impl Query {
         Ok(self.read(backend, decode).await?.into_iter().filter_map(sound).collect())
     }
 
+    /// The rows of all of these reads in one order, at most so many.
+    pub(crate) fn union(reads: impl Iterator<Item = Self>, order: &str, limit: usize) -> Self {
+        let mut union = Self { text: String::new(), params: Vec::new(), conditions: 0 };
+        for (at, read) in reads.enumerate() {
+            let and = if at == 0 { "" } else { " UNION ALL " };
+            // Writing to a string cannot fail.
+            let _ = write!(union.text, "{and}SELECT * FROM ({}) AS r{at}", read.text);
+            union.params.extend(read.params);
+        }
+        union.page(order, limit);
+        union
+    }
+
+    /// The text with its parameters written into it, for a look at the server's plan.
+    pub(crate) fn with_literals(&self, dialect: Dialect) -> String {
+        let mut parts = self.text.split('?');
+        let mut out = parts.next().unwrap_or_default().to_owned();
+        for (part, param) in parts.zip(&self.params) {
+            out.push_str(&literal(param, dialect));
+            out.push_str(part);
+        }
+        out
+    }
+
     /// The text and its parameters, for a read inside a transaction.
     pub(crate) fn parts(&self) -> (&str, Vec<Value<'_>>) {
         (&self.text, self.params.iter().map(Param::value).collect())
+    }
+}
+
+fn literal(param: &Param, dialect: Dialect) -> String {
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    match (param, dialect) {
+        (Param::Null, _) => "NULL".to_owned(),
+        (Param::Int(int), _) => int.to_string(),
+        (Param::Bytes(bytes), Dialect::Sqlite | Dialect::Mysql) => format!("x'{}'", hex(bytes)),
+        (Param::Bytes(bytes), Dialect::Postgres) if bytes.len() == 16 => format!("'{}'::uuid", hex(bytes)),
+        (Param::Bytes(bytes), Dialect::Postgres) => format!("'\\x{}'::bytea", hex(bytes)),
     }
 }
 

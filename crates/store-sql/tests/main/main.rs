@@ -6,8 +6,10 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod conformance;
+mod crash;
 mod cut;
 mod damage;
+mod deadlock;
 mod differential;
 mod plans;
 mod proxy;

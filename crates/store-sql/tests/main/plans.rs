@@ -1,4 +1,5 @@
-//! Finding active work never scans history: each server's own plan says so, with history in the table.
+//! Finding active work never scans history, and no page does: each server's own plan says so, with history in the
+//! table.
 
 use mainspring_store::{Transaction, Write};
 
@@ -8,8 +9,16 @@ use crate::servers::{Place, Server};
 const HISTORY: u64 = 5_000;
 const ACTIVE: u64 = 50;
 
-/// The shape of a shelf's page, as `verbs/runs.rs` makes it.
-const SHELF: &str = "SELECT id FROM runs WHERE cell = 0 AND shelf = 2 ORDER BY shelf_rank, id LIMIT 20";
+/// The index that each read must go by, and whether its order must come from there too.
+const INDEXES: [(&str, &str, bool); 7] = [
+    ("shelf", "runs_active", true),
+    ("shelf after", "runs_active", true),
+    ("everything", "primary", true),
+    ("active", "runs_active", false),
+    ("active of a job", "runs_active", false),
+    ("of a job", "runs_job", true),
+    ("of a namespace", "runs_job", false),
+];
 
 async fn check(server: Server) {
     let (place, store) = Place::migrated(server).await;
@@ -21,15 +30,28 @@ async fn check(server: Server) {
     store.commit(Transaction::unfenced(over.collect())).await.unwrap();
     let active = (HISTORY + 1..=HISTORY + ACTIVE).map(|n| Write::InsertRun(run(n)));
     store.commit(Transaction::unfenced(active.collect())).await.unwrap();
-    let (analyze, explain) = match server {
-        Server::Sqlite => ("ANALYZE", "EXPLAIN QUERY PLAN"),
-        Server::Postgres => ("ANALYZE runs", "EXPLAIN"),
-        Server::Mysql => ("ANALYZE TABLE runs", "EXPLAIN FORMAT=JSON"),
+    let (name, analyze, explain) = match server {
+        Server::Sqlite => ("SQLite", "ANALYZE", "EXPLAIN QUERY PLAN"),
+        Server::Postgres => ("PostgreSQL", "ANALYZE runs", "EXPLAIN"),
+        Server::Mysql => ("MySQL", "ANALYZE TABLE runs", "EXPLAIN FORMAT=JSON"),
     };
     place.execute(analyze).await;
-    let plan = place.plan(&format!("{explain} {SHELF}")).await;
-    assert!(plan.contains("runs_active"), "{server:?}: {plan}");
-    assert!(!plan.to_lowercase().contains("seq scan"), "{server:?}: {plan}");
+    let probes = mainspring_store_sql::plan_probes(name);
+    assert_eq!(probes.len(), INDEXES.len());
+    for ((probe, text), (expected, index, ordered)) in probes.iter().zip(INDEXES) {
+        assert_eq!(*probe, expected);
+        let plan = place.plan(&format!("{explain} {text}")).await.to_lowercase();
+        let primary = if server == Server::Postgres { "runs_pkey" } else { "primary" };
+        let index = if index == "primary" { primary } else { index };
+        assert!(plan.contains(index), "{server:?}, {probe}: {text}\n{plan}");
+        for scan in ["seq scan", "scan runs\n", "\"access_type\": \"all\"", "bitmap"] {
+            let derived = server == Server::Mysql && text.contains("UNION");
+            assert!(derived || !plan.contains(scan), "{server:?}, {probe}: {text}\n{plan}");
+        }
+        for sort in ["temp b-tree", "sort key", "filesort"] {
+            assert!(!ordered || !plan.contains(sort), "{server:?}, {probe}: {text}\n{plan}");
+        }
+    }
     place.remove().await;
 }
 

@@ -238,6 +238,15 @@ impl Backdoor {
         }
     }
 
+    /// Runs statements that the server may refuse.
+    pub(crate) async fn try_execute(&mut self, text: &str) {
+        match self {
+            Self::Sqlite(connection) => drop(connection.execute_batch(text)),
+            Self::Postgres(client) => drop(client.batch_execute(text).await),
+            Self::Mysql(conn) => drop(conn.query_drop(text).await),
+        }
+    }
+
     /// Runs statements.
     pub(crate) async fn execute(&mut self, text: &str) {
         match self {
