@@ -160,3 +160,22 @@ fn the_roll_ups_say_what_history_says() {
     assert_eq!((counts.success, counts.final_failed, counts.cancelled, counts.attempts), (1, 1, 1, 4));
     assert_eq!((counts.queued_us, counts.running_us), (0, 10_000_000));
 }
+
+#[test]
+fn an_answer_waits_for_the_batch_that_its_change_is_in() {
+    let mut world = World::new();
+    world.commits = false;
+    let nodes: Vec<_> = (0..1_500).map(|n| world.node(&format!("n{n}"))).collect();
+    world.hush();
+    let (request, node) = (world.request(), *nodes.last().unwrap());
+    let deadline = Some(world.now + secs(60));
+    world.handle(mainspring_engine::Event::Drain { request, node, deadline });
+    assert!(world.commit());
+    world.settle();
+    assert!(world.store.node(node).is_none(), "not everything fits into one batch");
+    world.quiet();
+    world.commits = true;
+    world.settle();
+    world.expect(&["1: done"]);
+    assert_eq!(world.node_state(node).name(), "draining");
+}
