@@ -46,8 +46,6 @@ pub struct Cell {
     pub(crate) rates: RateLimits,
     pub(crate) overflow: Overflow,
     pub(crate) outbox: Outbox,
-    /// When loading was done: an attempt of an earlier owner is not late for what it did before that.
-    pub(crate) loaded_at: Timestamp,
     /// The latest moment an event came.
     pub(crate) last_now: Timestamp,
     /// Attempts of jobs that lost a node and have not succeeded since.
@@ -92,7 +90,6 @@ impl Cell {
             rates: RateLimits::default(),
             overflow: Overflow::default(),
             outbox: Outbox::default(),
-            loaded_at: now,
             last_now: now,
             suspects: Suspects::default(),
             room: 1,

@@ -35,11 +35,10 @@ impl Cell {
             RunState::Running => {
                 let repeat = entry.since + self.config.repeat_every;
                 let placed_at = entry.status.placed_at.unwrap_or(entry.since);
-                let ordered_at = placed_at.max(self.loaded_at);
                 match entry.phase {
                     _ if entry.stopping.is_some() => Some(repeat),
-                    Phase::Idle | Phase::Ordered => Some(repeat.min(ordered_at + timeout.start)),
-                    Phase::Accepted { .. } => Some(ordered_at + timeout.start),
+                    Phase::Idle | Phase::Ordered => earliest(Some(repeat), self.start_due(ix)),
+                    Phase::Accepted { .. } => self.start_due(ix),
                     Phase::Started { .. } => {
                         let run = timeout.run.map(|run| entry.status.started_at.unwrap_or(placed_at) + run);
                         let quiet = timeout.heartbeat.map(|heartbeat| entry.since + heartbeat);
@@ -52,6 +51,14 @@ impl Cell {
             }
         };
         if entry.stopping.is_some() { own } else { earliest(own, self.last_moment(ix)) }
+    }
+
+    /// When the attempt must have started: counted from when its node could say so to this owner.
+    fn start_due(&self, ix: usize) -> Option<Timestamp> {
+        let entry = &self.runs.entries[ix];
+        let node = self.nodes.get(self.nodes.find(entry.status.node?)?);
+        let from = entry.status.placed_at.unwrap_or(entry.since).max(node.met_at);
+        (node.session > 0).then(|| from + self.shapes.of(entry).spec.timeout.start)
     }
 
     /// When the run is given up whatever it does.
@@ -114,7 +121,7 @@ impl Cell {
         };
         let limit = if too_late {
             Some(TimeoutKind::Total)
-        } else if !started && passed(Some(timeout.start), placed_at.max(self.loaded_at)) {
+        } else if !started && self.start_due(ix).is_some_and(|due| due <= now) {
             Some(TimeoutKind::Start)
         } else if started && passed(timeout.run, entry.status.started_at.unwrap_or(placed_at)) {
             Some(TimeoutKind::Run)

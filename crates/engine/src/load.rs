@@ -76,7 +76,6 @@ impl Cell {
     /// heard by somebody else.
     fn loaded(&mut self, now: Timestamp) {
         self.loading = None;
-        self.loaded_at = now;
         let nodes: Vec<usize> = self.nodes.entries.iter().map(|(ix, _)| ix).collect();
         for ix in nodes {
             self.nodes.entries[ix].heard_at = now;

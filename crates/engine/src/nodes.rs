@@ -25,6 +25,8 @@ pub(crate) struct NodeEntry {
     /// The last heartbeat that arrived.
     pub(crate) seen_beat: u64,
     pub(crate) heard_at: Timestamp,
+    /// When it first said hello to this owner, or again after it was lost.
+    pub(crate) met_at: Timestamp,
     /// Its turn under the weighted balancer: grows by 1/weight with each placement. Whoever takes nothing for
     /// a while does not save up turns.
     pub(crate) turn: u64,
@@ -146,6 +148,7 @@ impl Nodes {
             session: 0,
             seen_beat: 0,
             heard_at: now,
+            met_at: now,
             turn: 0,
             quiet: false,
             overbooked: false,

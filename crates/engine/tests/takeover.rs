@@ -215,3 +215,21 @@ fn a_read_that_is_older_than_our_own_write_changes_nothing() {
     world.states(&[run], RunState::Success);
     assert_eq!((world.cell.running(), world.cell.waiting()), (0, 0));
 }
+
+#[test]
+fn a_task_that_executes_for_long_is_not_taken_for_one_that_never_started() {
+    let mut world = World::new();
+    let a = world.node("a");
+    let job = world.job_with(|spec| spec.timeout.start = secs(2));
+    let run = world.submit(&job);
+    world.pass(secs(600));
+    world.take_over();
+    world.pass(secs(4));
+    world.hush();
+    world.connect(a);
+    world.expect(&["welcome a 2"]);
+    world.pass(secs(600));
+    world.quiet();
+    world.finish(run);
+    world.states(&[run], RunState::Success);
+}

@@ -21,6 +21,9 @@ impl Cell {
         }
         let node_ix = self.introduce(now, node);
         self.nodes.change(node_ix, |entry| {
+            if entry.session == 0 {
+                entry.met_at = now;
+            }
             entry.session = session;
             entry.seen_beat = beat;
             entry.heard_at = now;
