@@ -61,6 +61,9 @@ pub(crate) struct Batch {
     pub(crate) key: usize,
     /// What to do.
     pub(crate) action: Action,
+    /// The type of a whole row in PostgreSQL, for batches that must be fast: one array of rows is unfolded there with
+    /// less work than an array for each column.
+    pub(crate) row_type: Option<&'static str>,
 }
 
 impl Batch {

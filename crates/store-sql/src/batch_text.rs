@@ -36,7 +36,7 @@ impl Texts {
 
 /// SQLite: the statement of one row, however many there are.
 pub(crate) fn sqlite(batch: &Batch, _rows: usize) -> String {
-    let Batch { table, columns, key, action } = batch;
+    let Batch { table, columns, key, action, .. } = batch;
     match action {
         Action::InsertAbsent { .. } | Action::Ensure => format!(
             "INSERT INTO {table} ({}) VALUES ({}) ON CONFLICT DO NOTHING",
@@ -80,10 +80,10 @@ pub(crate) fn postgres_answering(batch: &Batch, first: usize) -> String {
     format!("{write}{skip} RETURNING {}", names(batch.key_columns(), "t."))
 }
 
-/// PostgreSQL: write all rows. One parameter for each column, an array of all rows' values, numbered from `first`.
+/// PostgreSQL: write all rows. The parameters, numbered from `first`, are an array of rows, or one for each column.
 pub(crate) fn postgres_write(batch: &Batch, first: usize) -> String {
-    let Batch { table, columns, key, action } = batch;
-    let arrays = unnest(columns, first);
+    let Batch { table, columns, key, action, .. } = batch;
+    let arrays = unnest(batch, first);
     let insert = || format!("INSERT INTO {table} AS t ({}) SELECT * FROM {arrays}", names(columns, ""));
     match action {
         Action::InsertAbsent { .. } => insert(),
@@ -111,8 +111,16 @@ pub(crate) fn postgres_write(batch: &Batch, first: usize) -> String {
     }
 }
 
-fn unnest(columns: &[Column], first: usize) -> String {
-    let arrays = list(columns, |out, at, column| {
+/// How many parameters PostgreSQL's text has.
+pub(crate) fn postgres_params(batch: &Batch) -> usize {
+    if batch.row_type.is_some() { 1 } else { batch.columns.len() }
+}
+
+fn unnest(batch: &Batch, first: usize) -> String {
+    if let Some(row_type) = batch.row_type {
+        return format!("unnest(${first}::{row_type}[])");
+    }
+    let arrays = list(batch.columns, |out, at, column| {
         let element = match column.kind {
             Kind::Id => "uuid",
             Kind::Bytes => "bytea",
@@ -127,7 +135,7 @@ fn unnest(columns: &[Column], first: usize) -> String {
 
 /// MySQL: `rows` rows.
 pub(crate) fn mysql(batch: &Batch, rows: usize) -> String {
-    let Batch { table, columns, key, action } = batch;
+    let Batch { table, columns, key, action, .. } = batch;
     match action {
         Action::InsertAbsent { .. } | Action::Ensure | Action::Add => {
             let mut text = format!("INSERT INTO {table} ({}) VALUES ", names(columns, ""));
@@ -213,7 +221,7 @@ mod tests {
     const COLUMNS: &[Column] =
         &[column("id", Kind::Id), column("version", Kind::Big), column("state", Kind::Small)];
     const fn batch(action: Action) -> Batch {
-        Batch { table: "runs", columns: COLUMNS, key: 1, action }
+        Batch { table: "runs", columns: COLUMNS, key: 1, action, row_type: None }
     }
 
     #[test]
@@ -227,6 +235,11 @@ mod tests {
             postgres(&insert, 2),
             "INSERT INTO runs AS t (id, version, state) SELECT * FROM unnest($1::uuid[], $2::int8[], $3::int2[]) \
              ON CONFLICT DO NOTHING RETURNING t.id"
+        );
+        let by_row = Batch { row_type: Some("run_insert"), ..insert };
+        assert_eq!(
+            postgres_write(&by_row, 5),
+            "INSERT INTO runs AS t (id, version, state) SELECT * FROM unnest($5::run_insert[])"
         );
         assert_eq!(mysql(&insert, 2), "INSERT INTO runs (id, version, state) VALUES (?, ?, ?), (?, ?, ?)");
     }

@@ -6,10 +6,13 @@
 
 use std::borrow::Cow;
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use mainspring_store::Error;
+use tokio::runtime::Handle;
 
 use crate::batch::Batch;
 use crate::dialect::{Dialect, Sql};
@@ -163,14 +166,42 @@ pub(crate) trait Backend: Send + Sync + 'static {
 /// own limits, for a server that stands still.
 const ANSWER_WAIT: Duration = Duration::from_secs(90);
 
-/// Runs in a task of its own, to its end or to the end of patience, whether or not the caller still waits.
-pub(crate) async fn in_task<T: Send + 'static>(
+/// Runs to its end, or to the end of patience, whether or not the caller still waits: a future that is dropped before
+/// goes on in a task of its own. While the caller waits, it costs no task.
+pub(crate) async fn to_its_end<T: Send + 'static>(
     work: impl Future<Output = Result<T, Fault>> + Send + 'static,
 ) -> Result<T, Fault> {
-    match tokio::spawn(tokio::time::timeout(ANSWER_WAIT, work)).await {
-        Ok(Ok(answer)) => answer,
-        Ok(Err(_)) => Err(Fault::Unknown("the server did not answer in time".into())),
-        Err(lost) => Err(Fault::Unknown(lost.into())),
+    let patient = tokio::time::timeout(ANSWER_WAIT, work);
+    match (ToItsEnd { work: Some(Box::pin(patient)) }).await {
+        Ok(answer) => answer,
+        Err(_) => Err(Fault::Unknown("the server did not answer in time".into())),
+    }
+}
+
+struct ToItsEnd<F: Future<Output: Send> + Send + 'static> {
+    work: Option<Pin<Box<F>>>,
+}
+
+impl<F: Future<Output: Send> + Send + 'static> Future for ToItsEnd<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let Some(work) = &mut self.work else { return Poll::Pending };
+        let answer = work.as_mut().poll(context);
+        if answer.is_ready() {
+            self.work = None;
+        }
+        answer
+    }
+}
+
+impl<F: Future<Output: Send> + Send + 'static> Drop for ToItsEnd<F> {
+    fn drop(&mut self) {
+        // Work that panicked cannot go on.
+        let goes_on = self.work.take().filter(|_| !std::thread::panicking());
+        if let (Some(work), Ok(runtime)) = (goes_on, Handle::try_current()) {
+            runtime.spawn(work);
+        }
     }
 }
 

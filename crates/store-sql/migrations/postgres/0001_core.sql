@@ -109,3 +109,32 @@ CREATE TABLE IF NOT EXISTS members (
     seen_at BIGINT NOT NULL,
     detail BYTEA NOT NULL
 );
+
+-- What a batch of new runs and a batch of new statuses look like on their way in. A migration that changes either
+-- makes a type with a new name and leaves the old one to the programs before it.
+CREATE TYPE run_insert AS (
+    id UUID,
+    namespace BYTEA,
+    job UUID,
+    idempotency_key BYTEA,
+    params BYTEA,
+    head BYTEA,
+    cell INTEGER,
+    version BIGINT,
+    epoch BIGINT,
+    state SMALLINT,
+    shelf SMALLINT,
+    shelf_rank BIGINT,
+    detail BYTEA
+);
+CREATE TYPE run_update AS (
+    id UUID,
+    expected BIGINT,
+    cell INTEGER,
+    version BIGINT,
+    epoch BIGINT,
+    state SMALLINT,
+    shelf SMALLINT,
+    shelf_rank BIGINT,
+    detail BYTEA
+);

@@ -1,8 +1,8 @@
 //! MySQL 8 and MariaDB 10.11, in what both understand: no `RETURNING`, no `VALUES ROW`, no JSON.
 //!
 //! Connections count found rows, not changed ones, so that a compare-and-set that writes the same value counts; they
-//! compare bytes; they read what is committed. Every transaction and read runs in a task of its own, so that no
-//! request is left half read on a connection.
+//! compare bytes; they read what is committed. Every transaction and read comes to its end even when the caller stops
+//! waiting, so that no request is left half read on a connection.
 
 mod batch;
 mod fault;
@@ -24,7 +24,7 @@ use self::session::MysqlSession;
 use crate::backoff::Backoff;
 use crate::batch_text::{self, Texts};
 use crate::dialect::Dialect;
-use crate::session::{Backend, Fault, ReadRows, Result, Work, chain, in_task};
+use crate::session::{Backend, Fault, ReadRows, Result, Work, chain, to_its_end};
 use crate::store::SqlStore;
 use crate::tls::{self, Tls};
 use crate::url::Options;
@@ -146,7 +146,7 @@ impl Backend for Mysql {
 
     async fn transaction<W: Work>(&self, work: Arc<W>) -> Result<W::Answer, Fault> {
         let shared = Arc::clone(&self.0);
-        in_task(async move { shared.transact(&*work).await }).await
+        to_its_end(async move { shared.transact(&*work).await }).await
     }
 
     async fn read<T: Send + 'static>(
@@ -156,7 +156,7 @@ impl Backend for Mysql {
         decode: Decode<T>,
     ) -> Result<ReadRows<T>> {
         let shared = Arc::clone(&self.0);
-        let read = in_task(async move {
+        let read = to_its_end(async move {
             match shared.read(&text, &params, decode).await {
                 // A connection that the server closed behind our back: a read may simply be asked again.
                 Err(_) => shared.read(&text, &params, decode).await,

@@ -9,7 +9,7 @@
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::param::{BatchParam, ColumnArray, Scalar};
+use super::param::{BatchParam, Scalar, batch_params};
 use super::session::{BYTES_MAX, ROWS_MAX};
 use crate::batch::{self, Action, Batch};
 use crate::batch_text;
@@ -60,9 +60,7 @@ impl<'a> Fused<'a> {
         if answers && (self.answering.is_some() || batch.key != 1) {
             return None;
         }
-        self.params.extend(batch.columns.iter().enumerate().map(|(column, described)| {
-            BatchParam::Column(ColumnArray { rows, range: range.clone(), column, kind: described.kind })
-        }));
+        self.params.extend(batch_params(batch, rows, range.clone()));
         if answers {
             self.answering = Some((at, batch, rows));
             self.parts.push(Part::Answering(batch));
@@ -127,7 +125,7 @@ fn text(parts: &[Part]) -> String {
             }
             Part::Hopeful(batch) => {
                 let _ = write!(with, "{comma}p{at} AS ({}", batch_text::postgres_write(batch, first));
-                first += batch.columns.len();
+                first += batch_text::postgres_params(batch);
                 if batch.action == Action::CompareAndSet {
                     with.push_str(" RETURNING 1");
                     let count = format!("CASE WHEN count(*) = ${first}::int8 THEN 1 ELSE 0 END");
@@ -138,7 +136,7 @@ fn text(parts: &[Part]) -> String {
             }
             Part::Answering(batch) => {
                 let _ = write!(with, "{comma}p{at} AS ({})", batch_text::postgres_answering(batch, first));
-                first += batch.columns.len();
+                first += batch_text::postgres_params(batch);
                 let _ = write!(answer, " UNION ALL SELECT 1, {} FROM p{at}", batch.columns[0].name);
             }
         }
@@ -156,9 +154,15 @@ mod tests {
     const COLUMNS: &[Column] =
         &[column("id", Kind::Id), column("version", Kind::Big), column("state", Kind::Small)];
     static GUARD: Sql = Sql::same("UPDATE leases SET seq = ? WHERE cell = ?");
-    static INSERT: Batch =
-        Batch { table: "runs", columns: COLUMNS, key: 1, action: Action::InsertAbsent { unique: &[] } };
-    static UPDATE: Batch = Batch { table: "runs", columns: COLUMNS, key: 1, action: Action::CompareAndSet };
+    static INSERT: Batch = Batch {
+        table: "runs",
+        columns: COLUMNS,
+        key: 1,
+        action: Action::InsertAbsent { unique: &[] },
+        row_type: None,
+    };
+    static UPDATE: Batch =
+        Batch { table: "runs", columns: COLUMNS, key: 1, action: Action::CompareAndSet, row_type: None };
 
     #[test]
     fn parts_become_one_statement() {

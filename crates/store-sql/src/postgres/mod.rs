@@ -1,6 +1,6 @@
 //! PostgreSQL: a pool of connections, arrays unfolded into batches, and most transactions in one statement.
 //!
-//! Every transaction runs in a task of its own, so that it comes to its end even when the caller stops waiting.
+//! Every transaction comes to its end even when the caller stops waiting.
 
 mod fault;
 mod fused;
@@ -21,7 +21,7 @@ use self::param::{PostgresRow, Scalar};
 use self::session::PostgresSession;
 use crate::backoff::Backoff;
 use crate::dialect::{Dialect, numbered};
-use crate::session::{Backend, Fault, ReadRows, Result, Work, chain, in_task};
+use crate::session::{Backend, Fault, ReadRows, Result, Work, chain, to_its_end};
 use crate::store::SqlStore;
 use crate::tls::{self, Tls};
 use crate::url::Options;
@@ -150,7 +150,7 @@ impl Backend for Postgres {
 
     async fn transaction<W: Work>(&self, work: Arc<W>) -> Result<W::Answer, Fault> {
         let shared = Arc::clone(&self.0);
-        in_task(async move { shared.transact(&*work).await }).await
+        to_its_end(async move { shared.transact(&*work).await }).await
     }
 
     async fn read<T: Send + 'static>(

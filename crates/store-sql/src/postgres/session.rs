@@ -10,7 +10,7 @@ use tokio_postgres::{Error, Statement};
 
 use super::fault;
 use super::fused::{Fused, FusedTexts};
-use super::param::{ColumnArray, PostgresRow, Scalar};
+use super::param::{PostgresRow, Scalar, batch_params};
 use crate::batch::{self, Action, Batch};
 use crate::batch_text::{self, Texts};
 use crate::dialect::{Dialect, numbered};
@@ -128,12 +128,7 @@ impl<'p> PostgresSession<'p> {
         let text = self.texts.batches.of(batch, 1);
         let mut answer = Applied::All;
         for range in batch::cut(rows, ROWS_MAX, BYTES_MAX) {
-            let params = batch.columns.iter().enumerate().map(|(column, described)| ColumnArray {
-                rows,
-                range: range.clone(),
-                column,
-                kind: described.kind,
-            });
+            let params = batch_params(batch, rows, range.clone());
             let Touched { rows: count, returned } = self.ask(&text, params).await?;
             let answers = matches!(batch.action, Action::InsertAbsent { .. } | Action::CompareAndSet);
             if answers && count < range.len() as u64 {

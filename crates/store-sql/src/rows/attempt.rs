@@ -22,6 +22,7 @@ pub(crate) static INSERT: Batch = Batch {
     ],
     key: 2,
     action: Action::InsertAbsent { unique: &[] },
+    row_type: None,
 };
 
 /// What a read selects.

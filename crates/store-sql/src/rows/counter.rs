@@ -23,6 +23,7 @@ pub(crate) static ADD: Batch = Batch {
     ],
     key: 3,
     action: Action::Add,
+    row_type: None,
 };
 
 /// What a read selects.

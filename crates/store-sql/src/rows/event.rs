@@ -18,6 +18,7 @@ pub(crate) static INSERT: Batch = Batch {
     ],
     key: 3,
     action: Action::InsertAbsent { unique: &[] },
+    row_type: None,
 };
 
 /// What a read selects.

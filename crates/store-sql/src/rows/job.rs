@@ -22,8 +22,13 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// Inserts jobs.
-pub(crate) static INSERT: Batch =
-    Batch { table: "jobs", columns: COLUMNS, key: 1, action: Action::InsertAbsent { unique: &[1, 2] } };
+pub(crate) static INSERT: Batch = Batch {
+    table: "jobs",
+    columns: COLUMNS,
+    key: 1,
+    action: Action::InsertAbsent { unique: &[1, 2] },
+    row_type: None,
+};
 
 /// Replaces jobs.
 pub(crate) static UPDATE: Batch = Batch {
@@ -41,6 +46,7 @@ pub(crate) static UPDATE: Batch = Batch {
     ],
     key: 1,
     action: Action::CompareAndSet,
+    row_type: None,
 };
 
 /// Inserts versions.
@@ -55,6 +61,7 @@ pub(crate) static INSERT_VERSION: Batch = Batch {
     ],
     key: 2,
     action: Action::InsertAbsent { unique: &[] },
+    row_type: None,
 };
 
 /// What a read of jobs selects.

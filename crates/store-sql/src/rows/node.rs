@@ -21,6 +21,7 @@ pub(crate) static INSERT: Batch = Batch {
     ],
     key: 1,
     action: Action::InsertAbsent { unique: &[] },
+    row_type: None,
 };
 
 /// Replaces nodes.
@@ -36,6 +37,7 @@ pub(crate) static UPDATE: Batch = Batch {
     ],
     key: 1,
     action: Action::CompareAndSet,
+    row_type: None,
 };
 
 /// What a read selects.

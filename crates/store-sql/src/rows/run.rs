@@ -63,12 +63,22 @@ pub(crate) static SELECT_ACTIVE: Sql = Sql::each(
 pub(crate) const SHELF_RANK: usize = 11;
 
 /// Inserts runs.
-pub(crate) static INSERT: Batch =
-    Batch { table: "runs", columns: COLUMNS, key: 1, action: Action::InsertAbsent { unique: &[1, 3] } };
+pub(crate) static INSERT: Batch = Batch {
+    table: "runs",
+    columns: COLUMNS,
+    key: 1,
+    action: Action::InsertAbsent { unique: &[1, 3] },
+    row_type: Some("run_insert"),
+};
 
 /// Replaces the status of runs.
-pub(crate) static UPDATE: Batch =
-    Batch { table: "runs", columns: UPDATE_COLUMNS, key: 1, action: Action::CompareAndSet };
+pub(crate) static UPDATE: Batch = Batch {
+    table: "runs",
+    columns: UPDATE_COLUMNS,
+    key: 1,
+    action: Action::CompareAndSet,
+    row_type: Some("run_update"),
+};
 
 /// Runs to insert, with their details written once.
 pub(crate) struct Inserts<'a> {

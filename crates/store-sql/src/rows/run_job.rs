@@ -11,6 +11,7 @@ pub(crate) static ENSURE: Batch = Batch {
     columns: &[column("namespace", Kind::Bytes), column("job", Kind::Id)],
     key: 2,
     action: Action::Ensure,
+    row_type: None,
 };
 
 /// The row of a pair.
