@@ -26,6 +26,22 @@ const ALLOWED: &[Edges] = &[
     Edges { from: "store-mem", to: &["model", "store"], to_in_tests: &["store-conformance"] },
     Edges { from: "store-conformance", to: &["model", "store"], to_in_tests: &[] },
     Edges { from: "sim", to: &["model", "store", "store-mem", "engine"], to_in_tests: &[] },
+    Edges { from: "wire", to: &["model"], to_in_tests: &[] },
+    Edges { from: "blob", to: &["model"], to_in_tests: &[] },
+    Edges {
+        from: "app",
+        to: &["model", "store", "engine", "wire", "blob"],
+        to_in_tests: &["store-mem", "store-sql"],
+    },
+    Edges { from: "agent", to: &["model", "wire", "blob", "sidecar"], to_in_tests: &[] },
+    Edges { from: "client", to: &["model", "wire"], to_in_tests: &[] },
+    Edges {
+        from: "server",
+        to: &["model", "store", "store-sql", "store-mem", "engine", "wire", "blob", "app"],
+        to_in_tests: &["client"],
+    },
+    Edges { from: "cli", to: &["model", "wire", "client", "server", "agent", "sidecar"], to_in_tests: &[] },
+    Edges { from: "e2e", to: &[], to_in_tests: &["model", "wire", "client"] },
     Edges { from: "bench", to: &["model", "store", "store-mem", "store-sql", "engine"], to_in_tests: &[] },
 ];
 

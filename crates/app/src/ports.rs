@@ -1,0 +1,251 @@
+//! What the use cases need of the process around them: the owners of cells, the logs, and the news of both.
+//!
+//! The server implements these over its seats (`server/src/seat`); tests implement them over an engine of their own.
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use mainspring_engine::{Answer, Stats};
+use mainspring_model::{
+    AttemptToken, CellId, Epoch, Job, JobSpec, Namespace, Node, NodeId, Pause, Reason, Run, RunHead, RunId,
+    RunState, Timestamp,
+};
+use mainspring_store::Write;
+use std::sync::Arc;
+use tokio::sync::broadcast;
+
+/// The owners of cells, wherever they are.
+#[async_trait]
+pub trait Cells: Send + Sync {
+    /// How many cells the cluster has.
+    fn count(&self) -> u16;
+
+    /// The cell of a namespace.
+    fn cell_of(&self, namespace: &Namespace) -> CellId {
+        CellId::of(namespace, self.count())
+    }
+
+    /// The time that owners and rows go by.
+    fn now(&self) -> Timestamp;
+
+    /// Makes runs durable, with `records` in the same transaction (one of those, where the runs are of several cells).
+    /// Answers for each in order. Works without an owner too: then the runs wait in the store for one.
+    async fn submit(&self, runs: Vec<NewRun>, records: Vec<Write>) -> Result<Vec<Answer>, CellError>;
+
+    /// Has the owner carry out a command, with `records` in the same transaction. Unknown outcomes are resolved before
+    /// it answers.
+    async fn command(&self, cell: CellId, command: Command, records: Vec<Write>)
+    -> Result<Answer, CellError>;
+
+    /// Runs as their owner has them now, with the live reason of those that wait. Runs that no owner here has in memory are
+    /// missing: the store's row is the truth about them.
+    async fn live(&self, cell: CellId, runs: &[RunId]) -> Result<Vec<LiveRun>, CellError>;
+
+    /// The cell as its owner sees it; none when nobody owns it.
+    async fn overview(&self, cell: CellId) -> Result<Option<Overview>, CellError>;
+
+    /// What changes from now on, in the cells that this process owns.
+    fn news(&self) -> broadcast::Receiver<Arc<News>>;
+
+    /// What changed after this mark, if that is still remembered; none asks the caller to read everything anew.
+    fn news_since(&self, mark: Mark) -> Option<Vec<Arc<News>>>;
+}
+
+/// A run to be made.
+#[derive(Debug, Clone)]
+pub struct NewRun {
+    /// What is asked; keys are filled in by the engine.
+    pub head: RunHead,
+    /// The specification that the head pins.
+    pub spec: Arc<JobSpec>,
+    /// Whether the job is paused.
+    pub pause: Option<Pause>,
+}
+
+/// What an owner is asked to do.
+#[derive(Debug, Clone)]
+pub enum Command {
+    /// End a run; `kill` without grace.
+    Cancel {
+        /// The run.
+        run: RunId,
+        /// Who.
+        by: Box<str>,
+        /// Without grace.
+        kill: bool,
+    },
+    /// Do not wait for the back-off.
+    RetryNow {
+        /// The run.
+        run: RunId,
+        /// Who.
+        by: Box<str>,
+    },
+    /// Pause or resume a job, as its row is now.
+    PauseJob {
+        /// The row.
+        job: Box<Job>,
+        /// Who and why; none resumes.
+        pause: Option<Pause>,
+    },
+    /// Pause or resume the whole cell.
+    PauseCell {
+        /// Who and why; none resumes.
+        pause: Option<Pause>,
+    },
+    /// Empty a node by a deadline; with none, take it back into service.
+    Drain {
+        /// The node.
+        node: NodeId,
+        /// When patience ends.
+        deadline: Option<Timestamp>,
+    },
+}
+
+/// Why the owner of a cell could not be asked.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum CellError {
+    /// Another process owns it: ask there.
+    #[error("the cell is owned by {url}")]
+    Elsewhere {
+        /// Where its API is.
+        url: String,
+    },
+    /// Nobody owns it at the moment, or the owner loads.
+    #[error("no scheduler owns the cell at the moment")]
+    Nowhere,
+    /// The store does not answer; whether it was done is unknown.
+    #[error("the store does not answer")]
+    Unavailable,
+}
+
+/// A run in its owner's memory.
+#[derive(Debug, Clone)]
+pub struct LiveRun {
+    /// As it is now.
+    pub run: Run,
+    /// Why it waits, with the numbers of this moment.
+    pub reason: Option<Reason>,
+}
+
+/// A cell as its owner sees it.
+#[derive(Debug, Clone)]
+pub struct Overview {
+    /// The cell.
+    pub cell: CellId,
+    /// Under which epoch.
+    pub epoch: Epoch,
+    /// Whether it has read its active work.
+    pub loaded: bool,
+    /// Whether it is paused.
+    pub pause: Option<Pause>,
+    /// Runs that wait in memory.
+    pub waiting: usize,
+    /// Runs that hold a node.
+    pub running: usize,
+    /// What it counted since it was taken.
+    pub stats: Stats,
+    /// Its nodes.
+    pub nodes: Vec<LiveNode>,
+}
+
+/// A node as its owner sees it.
+#[derive(Debug, Clone)]
+pub struct LiveNode {
+    /// The row.
+    pub node: Node,
+    /// Whether it is connected here.
+    pub connected: bool,
+    /// Attempts that it holds.
+    pub running: usize,
+    /// When it was last heard of.
+    pub seen_at: Option<Timestamp>,
+    /// CPU in use, in thousandths of a core.
+    pub cpu_milli: u64,
+    /// Memory in use.
+    pub memory_bytes: u64,
+}
+
+/// The place of a piece of news in an owner's tenure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark {
+    /// The cell.
+    pub cell: CellId,
+    /// The owner's epoch.
+    pub epoch: Epoch,
+    /// Counts up within it.
+    pub number: u64,
+}
+
+/// Something durable changed.
+#[derive(Debug, Clone)]
+pub struct News {
+    /// Which piece of news.
+    pub mark: Mark,
+    /// What.
+    pub what: Changed,
+}
+
+/// What changed.
+#[derive(Debug, Clone)]
+pub enum Changed {
+    /// A run.
+    Run {
+        /// Which.
+        id: RunId,
+        /// Of which namespace.
+        namespace: Namespace,
+        /// Of which job.
+        job: mainspring_model::JobId,
+        /// Its state now.
+        state: RunState,
+        /// Its version now.
+        version: u64,
+        /// Which attempt is current.
+        attempt: u32,
+        /// When.
+        at: Timestamp,
+    },
+    /// A node.
+    Node {
+        /// As it is now.
+        node: Box<Node>,
+    },
+}
+
+/// The captured output of attempts.
+#[async_trait]
+pub trait Logs: Send + Sync {
+    /// Bytes of an attempt's log from `offset`, at most `limit`.
+    async fn read(&self, attempt: AttemptToken, offset: u64, limit: usize) -> Result<LogPart, LogError>;
+
+    /// Returns when the log may have grown beyond `length`, or has ended, or after a while.
+    async fn grown(&self, attempt: AttemptToken, length: u64);
+
+    /// Removes the logs of runs that retention removed.
+    async fn remove(&self, runs: &[RunId]) -> Result<(), LogError>;
+}
+
+/// A part of a log. A log is a sequence of framed chunks (`wire::log`) with their times and streams.
+#[derive(Debug, Clone, Default)]
+pub struct LogPart {
+    /// The bytes.
+    pub data: Bytes,
+    /// How long the log is by now.
+    pub length: u64,
+    /// Whether it is whole: nothing follows.
+    pub ended: bool,
+}
+
+/// Why a log cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// Another process has it.
+    #[error("the log is at {url}")]
+    Elsewhere {
+        /// Where.
+        url: String,
+    },
+    /// It could not be read.
+    #[error("the log cannot be read")]
+    Io(#[source] std::io::Error),
+}

@@ -1,0 +1,1 @@
+//! The JSON of the HTTP API, one file for each noun.
