@@ -9,3 +9,7 @@ mod token;
 pub use malformed::Malformed;
 pub use proto::*;
 pub use token::{bytes_of, node_id, run_id};
+
+/// Specifications that the two ends of a connection remember. The next one makes both forget all and begin anew; what was
+/// ordered is not touched by that.
+pub const SPECS_PER_CONNECTION_MAX: usize = 4_096;
