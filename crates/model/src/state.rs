@@ -6,7 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 /// Where a run is. The numbers are what stores keep; they never change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, utoipa::ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum RunState {

@@ -1,1 +1,51 @@
-//! The JSON of the HTTP API, one file for each noun.
+//! The JSON of the HTTP API, one file for each noun. Field names, routes and codes are described in `docs/api.md` and
+//! `docs/openapi.json`; the server writes these types and clients read them, so both sides share one spelling.
+//!
+//! What is absent: HTTP itself (the server's `http`), decisions (`app`). Requests refuse fields that nobody knows;
+//! answers may gain fields, so clients ignore those that they do not know.
+
+mod artifact;
+mod audit;
+mod bulk;
+mod cause;
+mod cluster;
+mod doctor;
+mod job;
+mod log;
+mod member;
+mod namespace;
+mod node;
+mod page;
+mod problem;
+mod reason;
+mod run;
+mod session;
+mod stats;
+mod submit;
+mod time;
+mod timeline;
+mod token;
+mod watch;
+
+pub use artifact::Artifact;
+pub use audit::{AuditEntry, AuditOutcome};
+pub use bulk::{BulkAction, BulkFailure, BulkRequest, BulkResult};
+pub use cause::Cause;
+pub use cluster::{Cell, Cluster, Health, PauseCell, Readiness, SchedulerMember};
+pub use doctor::{Doctor, Finding, Severity};
+pub use job::{Change, Job, JobDiff, JobVersion, NoteRequest, Pause, PutOutcome};
+pub use log::{LogLine, LogPage, LogStream};
+pub use member::{Member, PutMember, Role};
+pub use namespace::{Namespace, PutNamespace};
+pub use node::{DrainRequest, JoinToken, JoinTokenRequest, Node, NodeLabels, Pool};
+pub use page::Page;
+pub use problem::{FieldProblem, Problem};
+pub use reason::Reason;
+pub use run::{Attempt, CancelRequest, Progress, Run, Usage, Why};
+pub use session::{LoginCode, LoginCodeRequest, Session, SessionRequest};
+pub use stats::{StatsHour, StatsReport, StatsTotals};
+pub use submit::{BatchResult, BatchSubmit, RerunRequest, Submit, SubmitOutcome, Submitted};
+pub use time::Time;
+pub use timeline::{TimelineEntry, TimelineKind};
+pub use token::{CreateToken, CreatedToken, Grant, Identity, Token, TokenScope};
+pub use watch::{WatchEvent, WatchWhat};
