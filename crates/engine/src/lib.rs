@@ -39,6 +39,7 @@ mod stats;
 mod suspects;
 mod timers;
 mod verdict;
+mod view;
 mod why;
 
 pub use cell::{Cell, Tenure};
@@ -52,3 +53,4 @@ pub use outbox::Batch;
 pub use owner::{LeaseAnswer, LeaseStep, Owner, OwnerConfig};
 pub use shape::priority_of;
 pub use stats::Stats;
+pub use view::NodeView;

@@ -116,19 +116,4 @@ impl Cell {
         let handler = labelled && filter.handler.is_some();
         Some(if handler { NodeFilter::Handler } else { NodeFilter::Selector })
     }
-
-    /// What the cell counted since it was taken.
-    pub fn stats(&self) -> crate::stats::Stats {
-        self.stats
-    }
-
-    /// Runs that wait in memory.
-    pub fn waiting(&self) -> usize {
-        self.queue.waiting
-    }
-
-    /// Runs that hold a node.
-    pub fn running(&self) -> usize {
-        self.nodes.entries.iter().map(|(_, node)| node.runs.len()).sum()
-    }
 }

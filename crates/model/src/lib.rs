@@ -16,6 +16,7 @@ pub mod id;
 pub mod job;
 pub mod label;
 pub mod limits;
+pub mod log;
 pub mod name;
 pub mod namespace;
 pub mod node;

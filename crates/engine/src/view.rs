@@ -1,0 +1,55 @@
+//! What a shell may look at: the cell as it is in memory. Nothing here changes or decides anything.
+
+use std::sync::Arc;
+
+use mainspring_model::{Node, Pause, RunHead, RunId, Timestamp};
+
+use crate::cell::Cell;
+use crate::stats::Stats;
+
+/// A node in the owner's memory.
+#[derive(Debug)]
+pub struct NodeView<'a> {
+    /// The row, as it is or will be when it is next written.
+    pub node: &'a Node,
+    /// Attempts that it holds.
+    pub running: usize,
+    /// When it was last heard; before the first hello to this owner, when the cell was taken.
+    pub heard_at: Timestamp,
+}
+
+impl Cell {
+    /// What the cell counted since it was taken.
+    pub fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    /// Runs that wait in memory.
+    pub fn waiting(&self) -> usize {
+        self.queue.waiting
+    }
+
+    /// Runs that hold a node.
+    pub fn running(&self) -> usize {
+        self.nodes.entries.iter().map(|(_, node)| node.runs.len()).sum()
+    }
+
+    /// Whether, and why, the whole cell is paused.
+    pub fn pause(&self) -> Option<&Pause> {
+        self.pause.as_ref()
+    }
+
+    /// What was asked by a run that is in memory.
+    pub fn head(&self, id: RunId) -> Option<&Arc<RunHead>> {
+        self.runs.find(id).map(|ix| &self.runs.entries[ix].head)
+    }
+
+    /// The nodes, in no order.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeView<'_>> {
+        self.nodes.entries.iter().map(|(_, entry)| NodeView {
+            node: &entry.node,
+            running: entry.runs.len(),
+            heard_at: entry.heard_at,
+        })
+    }
+}

@@ -1,0 +1,231 @@
+//! The cells as this process reaches them: seats of its own, and where the others are owned.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mainspring_app::ports::{CellError, Cells, Command, LiveRun, Mark, NewRun, News, Overview};
+use mainspring_engine::{Answer, LoadedRun};
+use mainspring_model::{CellId, ErrorCode, MemberId, NodeId, RunId, Timestamp};
+use mainspring_store::{Conflict, Outcome, Store, Transaction, Write};
+use tokio::sync::{broadcast, oneshot};
+use tracing::warn;
+
+use crate::clock::Clock;
+use crate::news::Newsroom;
+use crate::seat::{Input, SeatHandle, Standing, read};
+
+/// How long a caller waits for a cell that nobody owns at the moment, or whose owner loads.
+const OWNER_WAIT: Duration = Duration::from_secs(5);
+
+/// The seats of this process, one for each cell (none without the scheduler's role), and the way to others.
+pub(crate) struct LocalCells {
+    pub(crate) seats: Vec<SeatHandle>,
+    pub(crate) count: u16,
+    pub(crate) member: MemberId,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Clock,
+    pub(crate) news: Newsroom,
+}
+
+/// Where a cell is owned.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// By this process.
+    Here(SeatHandle),
+    /// By the process with this URL.
+    Elsewhere(String),
+    /// By nobody, as far as is known.
+    Nowhere,
+}
+
+impl LocalCells {
+    /// The cell of a node.
+    pub(crate) fn cell_of_node(&self, node: NodeId) -> CellId {
+        CellId((node.hash64() % u64::from(self.count.max(1))) as u16)
+    }
+
+    /// Finds the owner; waits a little when there is none.
+    pub(crate) async fn find(&self, cell: CellId) -> Found {
+        match tokio::time::timeout(OWNER_WAIT, self.owner(cell)).await {
+            Ok(found) => found,
+            Err(_) => Found::Nowhere,
+        }
+    }
+
+    /// Whether this process has a seat at every cell, as owner or follower that knows the owner.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.seats.iter().all(|seat| *seat.standing.borrow() != Standing::Unknown)
+    }
+
+    async fn owner(&self, cell: CellId) -> Found {
+        let Some(seat) = self.seats.iter().find(|seat| seat.cell == cell) else {
+            return self.holder(cell).await;
+        };
+        let mut standing = seat.standing.clone();
+        loop {
+            let now = *standing.borrow_and_update();
+            match now {
+                Standing::Owns => return Found::Here(seat.clone()),
+                Standing::Follows(member) => return self.address(member).await,
+                Standing::Unknown => {}
+            }
+            if standing.changed().await.is_err() {
+                return Found::Nowhere;
+            }
+        }
+    }
+
+    /// Who holds the lease, as the store says: for processes without seats.
+    async fn holder(&self, cell: CellId) -> Found {
+        let leases = match self.store.leases().await {
+            Ok(leases) => leases,
+            Err(error) => {
+                warn!(%error, "leases cannot be read");
+                return Found::Nowhere;
+            }
+        };
+        match leases.into_iter().find(|lease| lease.cell == cell).and_then(|lease| lease.holder) {
+            Some(member) => self.address(member).await,
+            None => Found::Nowhere,
+        }
+    }
+
+    async fn address(&self, member: MemberId) -> Found {
+        if member == self.member {
+            return Found::Nowhere;
+        }
+        let members = self.store.members().await.unwrap_or_default();
+        members
+            .into_iter()
+            .find(|known| known.id == member)
+            .map_or(Found::Nowhere, |known| Found::Elsewhere(known.address.into()))
+    }
+
+    /// Asks the seat of a cell; the answer is lost when the seat gives the cell up.
+    async fn ask<T>(
+        &self,
+        cell: CellId,
+        input: impl FnOnce(oneshot::Sender<T>) -> Input,
+    ) -> Result<T, CellError> {
+        let seat = match self.find(cell).await {
+            Found::Here(seat) => seat,
+            Found::Elsewhere(url) => return Err(CellError::Elsewhere { url }),
+            Found::Nowhere => return Err(CellError::Nowhere),
+        };
+        let (reply, answer) = oneshot::channel();
+        seat.inbox.send(input(reply)).await.map_err(|_| CellError::Nowhere)?;
+        answer.await.map_err(|_| CellError::Nowhere)
+    }
+
+    /// Puts runs into the store for an owner to find: no owner is needed, and doing it again changes nothing.
+    async fn deposit(&self, runs: Vec<NewRun>, records: Vec<Write>) -> Result<Vec<Answer>, CellError> {
+        let mut answers: Vec<Option<Answer>> = vec![None; runs.len()];
+        let mut writes = Vec::with_capacity(runs.len() + records.len());
+        let mut places = Vec::with_capacity(runs.len());
+        for (place, NewRun { mut head, spec, .. }) in runs.into_iter().enumerate() {
+            match mainspring_engine::render_keys(&spec, &head.params) {
+                Ok(keys) => head.keys = keys,
+                Err(message) => {
+                    answers[place] = Some(Answer::Refused { code: ErrorCode::InvalidTemplate, message });
+                    continue;
+                }
+            }
+            places.push((place, head.id));
+            let cell = self.cell_of(&head.namespace);
+            writes.push(Write::insert_arrived(head, cell));
+        }
+        writes.extend(records);
+        let outcomes =
+            mainspring_store::resend(&*self.store, Transaction::unfenced(writes)).await.map_err(|error| {
+                warn!(error = &error as &dyn std::error::Error, "runs were not written");
+                CellError::Unavailable
+            })?;
+        for ((place, run), outcome) in places.into_iter().zip(outcomes) {
+            answers[place] = Some(match outcome {
+                Outcome::Conflict(Conflict::KeyTaken(Some(first))) => {
+                    Answer::Submitted { run: first, duplicate: true }
+                }
+                _ => Answer::Submitted { run, duplicate: false },
+            });
+        }
+        Ok(answers.into_iter().flatten().collect())
+    }
+
+    /// The row of a run that is not in its owner's memory.
+    async fn row(&self, run: RunId) -> Result<Option<Box<LoadedRun>>, CellError> {
+        let unavailable = |error: mainspring_store::Error| {
+            warn!(%error, "a run cannot be read");
+            CellError::Unavailable
+        };
+        let rows = self.store.runs_by_id(&[run]).await.map_err(unavailable)?;
+        let mut loaded = read::load(&*self.store, rows).await.map_err(unavailable)?;
+        Ok(loaded.pop().map(Box::new))
+    }
+}
+
+#[async_trait]
+impl Cells for LocalCells {
+    fn count(&self) -> u16 {
+        self.count
+    }
+
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    async fn submit(&self, runs: Vec<NewRun>, records: Vec<Write>) -> Result<Vec<Answer>, CellError> {
+        let Some(first) = runs.first() else { return Ok(Vec::new()) };
+        let cell = self.cell_of(&first.head.namespace);
+        if runs.iter().any(|run| self.cell_of(&run.head.namespace) != cell) {
+            return self.deposit(runs, records).await;
+        }
+        let kept = runs.clone();
+        let kept_records = records.clone();
+        let asked = self.ask(cell, |reply| Input::Submit { runs, records, reply }).await;
+        match asked {
+            Ok(Ok(answers)) => Ok(answers),
+            // Nobody answers for the cell, or its owner was deposed on the way. The store tells what is there already.
+            Ok(Err(CellError::Nowhere)) | Err(CellError::Nowhere) => self.deposit(kept, kept_records).await,
+            Ok(Err(error)) | Err(error) => Err(error),
+        }
+    }
+
+    async fn command(
+        &self,
+        cell: CellId,
+        command: Command,
+        records: Vec<Write>,
+    ) -> Result<Answer, CellError> {
+        let run = match &command {
+            Command::Cancel { run, .. } | Command::RetryNow { run, .. } => Some(*run),
+            Command::PauseJob { .. } | Command::PauseCell { .. } | Command::Drain { .. } => None,
+        };
+        let first = Input::command(command.clone(), None, records);
+        let answer = self.ask(cell, first).await??;
+        match (run, &answer) {
+            (Some(run), Answer::Refused { code: ErrorCode::NotFound, .. }) => match self.row(run).await? {
+                Some(row) => self.ask(cell, Input::command(command, Some(row), Vec::new())).await?,
+                None => Ok(answer),
+            },
+            _ => Ok(answer),
+        }
+    }
+
+    async fn live(&self, cell: CellId, runs: &[RunId]) -> Result<Vec<LiveRun>, CellError> {
+        let runs = runs.to_vec();
+        self.ask(cell, |reply| Input::Live { runs, reply }).await
+    }
+
+    async fn overview(&self, cell: CellId) -> Result<Option<Overview>, CellError> {
+        self.ask(cell, |reply| Input::Overview { reply }).await
+    }
+
+    fn news(&self) -> broadcast::Receiver<Arc<News>> {
+        self.news.subscribe()
+    }
+
+    fn news_since(&self, mark: Mark) -> Option<Vec<Arc<News>>> {
+        self.news.since(mark)
+    }
+}

@@ -1,0 +1,82 @@
+//! Who this process is among the members: an id in its data folder, locked while the process lives.
+//!
+//! The lock is what makes a quick restart safe: whoever holds it knows that the last process with this id is dead, so its
+//! leases may be taken at once instead of being watched until they are stale.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::Path;
+
+use mainspring_model::{MemberId, Timestamp};
+
+/// The identity; the lock is held as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Identity {
+    pub(crate) member: MemberId,
+    _lock: File,
+}
+
+/// Why there is no identity.
+#[derive(Debug, thiserror::Error)]
+pub enum IdentityError {
+    /// Another process uses the folder.
+    #[error("another server uses this data folder; stop it, or give this one a folder of its own")]
+    Taken,
+    /// The folder cannot be used.
+    #[error("the data folder cannot be used")]
+    Io(#[from] io::Error),
+}
+
+impl Identity {
+    pub(crate) fn take(folder: &Path, now: Timestamp) -> Result<Self, IdentityError> {
+        fs::create_dir_all(folder)?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(folder.join("member"))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(IdentityError::Taken),
+            Err(TryLockError::Error(error)) => return Err(error.into()),
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text)?;
+        let member = match text.trim().parse() {
+            Ok(member) => member,
+            Err(_) => {
+                let member = MemberId::new(now, random()?);
+                file.set_len(0)?;
+                file.rewind()?;
+                writeln!(file, "{member}")?;
+                file.sync_all()?;
+                member
+            }
+        };
+        Ok(Self { member, _lock: file })
+    }
+}
+
+/// Chance from the system.
+pub(crate) fn random() -> io::Result<u128> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(u128::from_ne_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_one_member_for_one_process() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let first = Identity::take(folder.path(), Timestamp::ZERO).expect("nobody has it");
+        let member = first.member;
+        assert!(matches!(Identity::take(folder.path(), Timestamp::ZERO), Err(IdentityError::Taken)));
+        drop(first);
+        let again = Identity::take(folder.path(), Timestamp::ZERO).expect("nobody has it any more");
+        assert_eq!(again.member, member);
+    }
+}

@@ -1,0 +1,12 @@
+//! The gRPC edge: nodes dial in here, are told apart by their credential, and talk to the seat of their cell.
+//!
+//! What a node says about itself is checked; what it says about attempts is judged by the engine; its log goes to
+//! [`crate::logs`]. A node reaches only what is its own (I34): events carry the id that its credential proves.
+
+mod gate;
+mod inward;
+mod service;
+mod stream;
+
+pub use gate::{Gate, GateError};
+pub(crate) use service::NodeService;

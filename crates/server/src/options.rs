@@ -1,0 +1,76 @@
+//! What a server is told at its start. Every value has a default but the store and the folder.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mainspring_model::limits;
+
+/// How a server runs.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The store's URL: `sqlite:path`, `postgres://…` or `mysql://…`.
+    pub store: String,
+    /// Where the process keeps its identity, and logs and artifacts unless they are kept elsewhere.
+    pub data: PathBuf,
+    /// Where it listens, for HTTP and for nodes.
+    pub listen: SocketAddr,
+    /// How others reach it; by default the address that it listens on.
+    pub url: Option<String>,
+    /// What it does.
+    pub roles: Roles,
+    /// How many cells the cluster has. The same for every server of a cluster.
+    pub cells: u16,
+    /// How often nodes send a heartbeat.
+    pub heartbeat_every: Duration,
+    /// A node silent for so long is lost.
+    pub lost_after: Duration,
+    /// Runs that wait in memory at most.
+    pub waiting_max: usize,
+}
+
+/// What a server does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Roles {
+    /// Serves the HTTP API.
+    pub api: bool,
+    /// Owns cells and serves nodes.
+    pub scheduler: bool,
+}
+
+impl Options {
+    /// Both roles on the loopback address and a free port.
+    pub fn new(store: impl Into<String>, data: impl Into<PathBuf>) -> Self {
+        Self {
+            store: store.into(),
+            data: data.into(),
+            listen: (Ipv4Addr::LOCALHOST, 0).into(),
+            url: None,
+            roles: Roles { api: true, scheduler: true },
+            cells: 1,
+            heartbeat_every: limits::HEARTBEAT_EVERY,
+            lost_after: limits::LOST_AFTER,
+            waiting_max: mainspring_engine::Config::default().waiting_max,
+        }
+    }
+
+    /// What cannot work, in words for the person who wrote it.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let Self { cells, heartbeat_every, lost_after, roles, .. } = self;
+        if *cells == 0 || *cells > limits::CELLS_MAX {
+            return Err(format!("cells: {cells} is not within 1 and {}", limits::CELLS_MAX));
+        }
+        if *heartbeat_every * 2 > *lost_after {
+            return Err(format!(
+                "lost_after: {lost_after:?} leaves no room for a late heartbeat; at least twice heartbeat_every ({heartbeat_every:?})"
+            ));
+        }
+        if *lost_after <= limits::NODE_LEASE_MARGIN * 2 {
+            return Err(format!("lost_after: {lost_after:?} is too short; at least {:?}", limits::NODE_LEASE_MARGIN * 2));
+        }
+        if !roles.api && !roles.scheduler {
+            return Err("roles: name at least one of `api` and `scheduler`".to_owned());
+        }
+        Ok(())
+    }
+}

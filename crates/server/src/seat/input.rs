@@ -1,0 +1,95 @@
+//! What a seat is told: by callers, by nodes, and by what runs beside it.
+
+use mainspring_app::ports::{CellError, Command, LiveRun, NewRun, Overview};
+use mainspring_engine::{Answer, Event, LeaseAnswer, LoadedRun, ShelfRead};
+use mainspring_model::{Node, NodeId, Pause, RunId, Timestamp};
+use mainspring_store::{Outcome, Write};
+use mainspring_wire::agent::ToNode;
+use tokio::sync::{mpsc, oneshot};
+
+/// Something for the seat.
+#[derive(Debug)]
+pub(crate) enum Input {
+    /// Runs to be made.
+    Submit { runs: Vec<NewRun>, records: Vec<Write>, reply: oneshot::Sender<Result<Vec<Answer>, CellError>> },
+    /// Something to be done.
+    Command {
+        command: Command,
+        row: Option<Box<LoadedRun>>,
+        records: Vec<Write>,
+        reply: oneshot::Sender<Result<Answer, CellError>>,
+    },
+    /// Runs to be looked at.
+    Live { runs: Vec<RunId>, reply: oneshot::Sender<Vec<LiveRun>> },
+    /// The cell to be looked at.
+    Overview { reply: oneshot::Sender<Option<Overview>> },
+    /// A node's connection.
+    Node(NodeInput),
+    /// Runs were inserted for the cell.
+    Hint,
+}
+
+impl Input {
+    /// A command, for whoever will have somebody to answer.
+    pub(crate) fn command(
+        command: Command,
+        row: Option<Box<LoadedRun>>,
+        records: Vec<Write>,
+    ) -> impl FnOnce(oneshot::Sender<Result<Answer, CellError>>) -> Self {
+        move |reply| Self::Command { command, row, records, reply }
+    }
+}
+
+/// What happens on a node's connection.
+#[derive(Debug)]
+pub(crate) enum NodeInput {
+    /// It said hello; `outward` takes what it is told.
+    Connected { node: NodeId, session: u64, hello: Box<Event>, outward: mpsc::Sender<ToNode> },
+    /// It said something else, in order.
+    Said { node: NodeId, session: u64, events: Vec<Event>, usage: Option<Usage> },
+    /// The connection is gone.
+    Disconnected { node: NodeId, session: u64 },
+}
+
+/// What a node's machine uses.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Usage {
+    pub(crate) cpu_milli: u64,
+    pub(crate) memory_bytes: u64,
+}
+
+/// What comes back from beside the task.
+#[derive(Debug)]
+pub(crate) enum Delivery {
+    /// The store answered a question about the lease, under the seat's question number.
+    Lease(LeaseAnswer),
+    /// What a new owner has to know. None when the store did not answer in time.
+    Tenure(Option<Box<Handover>>),
+    /// A batch was written, or the fence was lost (none).
+    Committed(Option<Vec<Outcome>>),
+    /// A page was read.
+    Read(Box<ShelfRead>),
+}
+
+/// What the store says about a cell that was just taken.
+#[derive(Debug)]
+pub(crate) struct Handover {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) pause: Option<Pause>,
+    pub(crate) clock: Timestamp,
+}
+
+/// Where what runs beside the seat's task sends its answers.
+#[derive(Debug, Clone)]
+pub(super) struct Postbox {
+    /// The tenure that the answers belong to; those of an earlier one are dropped.
+    pub(super) tenure: u64,
+    pub(super) deliveries: mpsc::UnboundedSender<(u64, Delivery)>,
+}
+
+impl Postbox {
+    /// The seat may be gone; then nobody wants the answer.
+    pub(super) fn post(&self, delivery: Delivery) {
+        drop(self.deliveries.send((self.tenure, delivery)));
+    }
+}

@@ -1,0 +1,75 @@
+//! The lease: asking what [`mainspring_engine::Owner`] wants asked, and reading what a new owner has to know.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainspring_engine::{LeaseAnswer, LeaseStep};
+use mainspring_model::CellId;
+use mainspring_store::{Result, Store};
+use tokio::time::{sleep, timeout};
+use tracing::warn;
+
+use super::input::{Delivery, Handover, Postbox};
+
+/// Asks the store beside the seat's task. No answer in time is an answer: the owner decides what to ask next.
+pub(super) fn ask(
+    store: Arc<dyn Store>,
+    cell: CellId,
+    step: LeaseStep,
+    patience: Duration,
+    postbox: Postbox,
+) {
+    tokio::spawn(async move {
+        let answer = match timeout(patience, question(&*store, cell, step)).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) => {
+                warn!(%cell, error = &error as &dyn std::error::Error, "the store does not answer about the lease");
+                LeaseAnswer::Failed
+            }
+            Err(_) => LeaseAnswer::Failed,
+        };
+        postbox.post(Delivery::Lease(answer));
+    });
+}
+
+async fn question(store: &dyn Store, cell: CellId, step: LeaseStep) -> Result<LeaseAnswer> {
+    Ok(match step {
+        LeaseStep::Look => {
+            LeaseAnswer::Seen(store.leases().await?.into_iter().find(|lease| lease.cell == cell))
+        }
+        LeaseStep::Acquire(request) => LeaseAnswer::Asked(store.acquire_lease(request).await?),
+        LeaseStep::Renew { cell, member, epoch, expires_at } => {
+            LeaseAnswer::Renewed(store.renew_lease(cell, member, epoch, expires_at).await?)
+        }
+    })
+}
+
+/// Reads what a new owner has to know, again and again until it is read or `patience` is over.
+pub(super) fn take_over(store: Arc<dyn Store>, cell: CellId, patience: Duration, postbox: Postbox) {
+    tokio::spawn(async move {
+        let reading = async {
+            let mut pause = Duration::from_millis(20);
+            loop {
+                match handover(&*store, cell).await {
+                    Ok(handover) => return handover,
+                    Err(error) => {
+                        let error = &error as &dyn std::error::Error;
+                        warn!(%cell, error, "the cell cannot be read yet");
+                    }
+                }
+                sleep(pause).await;
+                pause = (pause * 2).min(Duration::from_secs(1));
+            }
+        };
+        let handover = timeout(patience, reading).await.ok().map(Box::new);
+        postbox.post(Delivery::Tenure(handover));
+    });
+}
+
+async fn handover(store: &dyn Store, cell: CellId) -> Result<Handover> {
+    Ok(Handover {
+        nodes: store.nodes(cell).await?,
+        pause: store.cell_pause(cell).await?,
+        clock: store.clock().await?,
+    })
+}

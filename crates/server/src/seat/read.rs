@@ -1,0 +1,109 @@
+//! Reading active work: a page of a shelf with the specifications that its runs pin and the pauses of their jobs.
+//!
+//! One damaged row, specification or job stops nobody: what cannot be read is missing, and the engine says so about that run
+//! alone (I20).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+use mainspring_engine::{LoadedRun, ShelfRead};
+use mainspring_model::spec::{self, Format};
+use mainspring_model::{JobId, JobSpec, Pause, Run};
+use mainspring_store::{Result, ShelfQuery, Store};
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+use tracing::warn;
+
+/// Jobs read at the same time.
+const AT_ONCE: usize = 8;
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const PAUSE_MAX: Duration = Duration::from_secs(1);
+
+/// Reads the page, again and again until it is read; none when the cell is given up.
+pub(super) async fn page(
+    store: &dyn Store,
+    query: ShelfQuery,
+    given_up: &CancellationToken,
+) -> Option<ShelfRead> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match attempt(store, &query).await {
+            Ok(read) => return Some(read),
+            Err(error) => {
+                warn!(error = &error as &dyn std::error::Error, "active work cannot be read yet");
+            }
+        }
+        tokio::select! {
+            () = given_up.cancelled() => return None,
+            () = sleep(pause) => pause = (pause * 2).min(PAUSE_MAX),
+        }
+    }
+}
+
+async fn attempt(store: &dyn Store, query: &ShelfQuery) -> Result<ShelfRead> {
+    let page = store.shelf(query.clone()).await?;
+    let rows = load(store, page.rows).await?;
+    Ok(ShelfRead { query: query.clone(), rows, more: page.more })
+}
+
+/// Rows with what they pin.
+pub(crate) async fn load(store: &dyn Store, runs: Vec<Run>) -> Result<Vec<LoadedRun>> {
+    let shared = runs.iter().filter(|run| run.head.inline_spec.is_none());
+    let keys: BTreeSet<(JobId, u32)> = shared.map(|run| (run.head.job, run.head.job_version)).collect();
+    let jobs: BTreeSet<JobId> = keys.iter().map(|(job, _)| *job).collect();
+    let specs = specs(store, keys.into_iter().collect()).await?;
+    let pauses = pauses(store, jobs).await?;
+    let loaded = |run: Run| {
+        let spec = match &run.head.inline_spec {
+            Some(json) => inline(json),
+            None => specs.get(&(run.head.job, run.head.job_version)).cloned(),
+        };
+        let pause = pauses.get(&run.head.job).cloned();
+        LoadedRun { run, spec, pause }
+    };
+    Ok(runs.into_iter().map(loaded).collect())
+}
+
+/// A run's own specification.
+fn inline(json: &[u8]) -> Option<Arc<JobSpec>> {
+    let text = std::str::from_utf8(json).ok()?;
+    spec::parse(text, Format::Json).ok().map(Arc::new)
+}
+
+async fn specs(store: &dyn Store, keys: Vec<(JobId, u32)>) -> Result<BTreeMap<(JobId, u32), Arc<JobSpec>>> {
+    let versions = match store.job_versions(&keys).await {
+        Ok(versions) => versions,
+        Err(error) if error.is_transient() => return Err(error),
+        // One of them is damaged: the others one by one.
+        Err(_) => {
+            let mut versions = Vec::with_capacity(keys.len());
+            for key in &keys {
+                match store.job_versions(&[*key]).await {
+                    Ok(version) => versions.extend(version),
+                    Err(error) if error.is_transient() => return Err(error),
+                    Err(error) => {
+                        warn!(job = %key.0, version = key.1, %error, "a specification cannot be read")
+                    }
+                }
+            }
+            versions
+        }
+    };
+    Ok(versions.into_iter().map(|version| ((version.job, version.version), version.spec)).collect())
+}
+
+async fn pauses(store: &dyn Store, jobs: BTreeSet<JobId>) -> Result<BTreeMap<JobId, Pause>> {
+    let mut read =
+        stream::iter(jobs).map(|job| async move { (job, store.job(job).await) }).buffer_unordered(AT_ONCE);
+    let mut pauses = BTreeMap::new();
+    while let Some((id, job)) = read.next().await {
+        match job {
+            Ok(job) => pauses.extend(job.and_then(|job| job.pause).map(|pause| (id, pause))),
+            Err(error) if error.is_transient() => return Err(error),
+            Err(error) => warn!(job = %id, %error, "a job cannot be read"),
+        }
+    }
+    Ok(pauses)
+}
