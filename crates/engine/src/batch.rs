@@ -167,6 +167,9 @@ impl Cell {
                     self.diverged = Some(format!("{id} was changed by somebody else: {conflict:?}"));
                 }
                 (Written::Node(ix), Outcome::Conflict(conflict)) => self.node_conflict(*ix, conflict),
+                (Written::InsertRun(_) | Written::UpdateRun(_) | Written::Node(_), Outcome::Undone) => {
+                    self.diverged = Some("a batch that answers write by write was undone whole".to_owned());
+                }
                 (Written::Asked, outcome) => {
                     if let Some((request, change)) = asked.next() {
                         self.answer(now, request, change, *outcome == Outcome::Applied);
@@ -253,7 +256,10 @@ fn change_of(write: &Write) -> Change {
         | Write::InsertEvent(_)
         | Write::InsertJobVersion(_)
         | Write::PutNode(_)
-        | Write::AddCounts(_) => Change::Nothing,
+        | Write::AddCounts(_)
+        | Write::RemoveJob { .. }
+        | Write::PutRecord(_)
+        | Write::RemoveRecord { .. } => Change::Nothing,
     }
 }
 

@@ -21,6 +21,10 @@ pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 255;
 pub const RENDERED_KEY_BYTES_MAX: usize = 255;
 /// Bytes of a message that a node, a task or a person attaches to a cause, an event or a pause.
 pub const MESSAGE_BYTES_MAX: usize = 4 * 1024;
+/// Bytes of a record's key.
+pub const RECORD_KEY_BYTES_MAX: usize = 512;
+/// Bytes of a record's value.
+pub const RECORD_VALUE_BYTES_MAX: usize = 256 * 1024;
 /// Cells of one cluster.
 pub const CELLS_MAX: u16 = 1024;
 

@@ -6,8 +6,8 @@ use std::collections::btree_map::Entry;
 use std::mem;
 use std::sync::Arc;
 
-use mainspring_model::{CellId, CounterKey, Counts, Job, Node, Pause, Run, RunId, RunStatus, Shelf};
-use mainspring_store::{Conflict, Fence, Outcome, RunUpdate, Write};
+use mainspring_model::{CellId, CounterKey, Counts, Job, JobId, Node, Pause, Run, RunId, RunStatus, Shelf};
+use mainspring_store::{Conflict, Fence, Outcome, Record, RecordKey, RecordKind, RunUpdate, Write};
 
 use crate::change::Change;
 use crate::core::MemCore;
@@ -27,9 +27,12 @@ impl MemCore {
             Write::InsertJobVersion(version) => {
                 insert_absent(&mut self.job_versions, (version.job, version.version), version)
             }
+            Write::RemoveJob { id, expected } => self.remove_job(*id, *expected),
             Write::PutNode(node) => self.put_node(node),
             Write::AddCounts(add) => self.add_counts(&add.0, &add.1),
             Write::PauseCell(pause) => self.pause_cell(fence, pause.as_deref()),
+            Write::PutRecord(record) => self.put_record(record),
+            Write::RemoveRecord { kind, key, expected } => self.remove_record(*kind, key, *expected),
         }
     }
 
@@ -80,7 +83,7 @@ impl MemCore {
 
     fn put_job(&mut self, job: &Job) -> Outcome {
         let found = self.jobs.get(&job.id).map(|row| row.revision);
-        if let Some(conflict) = put_conflict(job.revision, found) {
+        if let Some(conflict) = Conflict::of_put(job.revision, found) {
             return Outcome::Conflict(conflict);
         }
         if self.is_name_taken(job) {
@@ -93,9 +96,20 @@ impl MemCore {
         Outcome::Applied
     }
 
+    fn remove_job(&mut self, id: JobId, expected: u64) -> Outcome {
+        let found = self.jobs.get(&id).map(|row| row.revision);
+        if let Some(conflict) = Conflict::of_removal(expected, found) {
+            return Outcome::Conflict(conflict);
+        }
+        if let Some(job) = self.jobs.remove(&id) {
+            self.names.remove(&(job.namespace, job.name));
+        }
+        Outcome::Applied
+    }
+
     fn put_node(&mut self, node: &Node) -> Outcome {
         let found = self.nodes.get(&node.id).map(|row| row.revision);
-        if let Some(conflict) = put_conflict(node.revision, found) {
+        if let Some(conflict) = Conflict::of_put(node.revision, found) {
             return Outcome::Conflict(conflict);
         }
         self.nodes.insert(node.id, node.clone());
@@ -104,6 +118,26 @@ impl MemCore {
 
     fn add_counts(&mut self, key: &CounterKey, counts: &Counts) -> Outcome {
         self.counters.entry((key.hour, key.job, key.namespace.clone())).or_default().add(counts);
+        Outcome::Applied
+    }
+
+    fn put_record(&mut self, record: &Record) -> Outcome {
+        let key = (record.kind, record.key.clone());
+        let found = self.records.get(&key).map(|row| row.revision);
+        if let Some(conflict) = Conflict::of_put(record.revision, found) {
+            return Outcome::Conflict(conflict);
+        }
+        self.records.insert(key, record.clone());
+        Outcome::Applied
+    }
+
+    fn remove_record(&mut self, kind: RecordKind, key: &RecordKey, expected: u64) -> Outcome {
+        let key = (kind, key.clone());
+        let found = self.records.get(&key).map(|row| row.revision);
+        if let Some(conflict) = Conflict::of_removal(expected, found) {
+            return Outcome::Conflict(conflict);
+        }
+        self.records.remove(&key);
         Outcome::Applied
     }
 
@@ -122,17 +156,6 @@ impl MemCore {
 /// Where a run stands among the shelves, if it is not over.
 pub(crate) fn shelf_key(id: RunId, status: &RunStatus) -> Option<(CellId, Shelf, i64, RunId)> {
     status.place.map(|place| (status.cell, place.shelf, place.rank, id))
-}
-
-/// Revision 1 inserts, any other replaces the one before it.
-fn put_conflict(revision: u64, found: Option<u64>) -> Option<Conflict> {
-    match found {
-        None if revision == 1 => None,
-        None => Some(Conflict::Missing),
-        Some(_) if revision == 1 => Some(Conflict::Exists),
-        Some(found) if found == revision - 1 => None,
-        Some(found) => Some(Conflict::Version(found)),
-    }
 }
 
 fn insert_absent<K: Ord, V: Clone>(rows: &mut BTreeMap<K, V>, key: K, row: &V) -> Outcome {

@@ -10,7 +10,9 @@ use mainspring_model::{
     Run, RunEvent, RunId, Shelf, Timestamp,
 };
 use mainspring_store::readback::{self, RunMark};
-use mainspring_store::{Error, Fence, Outcome, Result, Transaction, Write, check};
+use mainspring_store::{
+    Conflict, Error, Fence, Outcome, Record, RecordKey, RecordKind, Result, Transaction, Write, check,
+};
 
 use crate::change::Change;
 
@@ -28,6 +30,7 @@ pub struct MemCore {
     pub(crate) nodes: BTreeMap<NodeId, Node>,
     pub(crate) counters: BTreeMap<(Timestamp, JobId, Namespace), Counts>,
     pub(crate) pauses: BTreeMap<CellId, Pause>,
+    pub(crate) records: BTreeMap<(RecordKind, RecordKey), Record>,
     pub(crate) leases: BTreeMap<CellId, Lease>,
     pub(crate) members: BTreeMap<MemberId, Member>,
     pub(crate) changes: Option<Vec<Change>>,
@@ -48,7 +51,10 @@ impl MemCore {
     /// Writes the batch and answers for each write, in order.
     pub fn commit(&mut self, transaction: &Transaction) -> Result<Vec<Outcome>> {
         check::transaction(transaction)?;
-        let Transaction { fence, writes } = transaction;
+        let Transaction { fence, writes, all_or_nothing } = transaction;
+        if *all_or_nothing {
+            return Ok(self.apply_all_or_nothing(writes));
+        }
         if let Some(fence) = fence {
             match self.check_fence(fence)? {
                 Turn::Repeated => {
@@ -62,6 +68,18 @@ impl MemCore {
             }
         }
         Ok(writes.iter().map(|write| self.apply(write, fence.as_ref())).collect())
+    }
+
+    fn apply_all_or_nothing(&mut self, writes: &[Write]) -> Vec<Outcome> {
+        let before = self.clone();
+        let mut outcomes: Vec<Outcome> = writes.iter().map(|write| self.apply(write, None)).collect();
+        if outcomes.iter().any(|outcome| outcome.conflict().is_some()) {
+            *self = before;
+            for outcome in outcomes.iter_mut().filter(|outcome| **outcome == Outcome::Applied) {
+                *outcome = Outcome::Undone;
+            }
+        }
+        outcomes
     }
 
     fn check_fence(&self, fence: &Fence) -> Result<Turn> {
@@ -98,6 +116,12 @@ impl MemCore {
                 readback::insert(self.job_versions.contains_key(&(version.job, version.version)))
             }
             Write::PutNode(node) => readback::put_node(node, self.nodes.get(&node.id)),
+            Write::PutRecord(record) => {
+                let row = self.records.get(&(record.kind, record.key.clone()));
+                readback::put_record(record, row)
+            }
+            // No fenced batch has removals.
+            Write::RemoveJob { .. } | Write::RemoveRecord { .. } => Outcome::Conflict(Conflict::Missing),
             Write::AddCounts(_) | Write::PauseCell(_) => Outcome::Applied,
         }
     }

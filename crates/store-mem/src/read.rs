@@ -7,7 +7,9 @@ use mainspring_model::{
     Attempt, CellId, CounterKey, Counts, Job, JobId, JobVersion, Namespace, Node, NodeId, NodeState, Pause,
     Run, RunEvent, RunId,
 };
-use mainspring_store::{CounterQuery, Page, Result, RunQuery, ShelfQuery, check};
+use mainspring_store::{
+    CounterQuery, Page, Record, RecordKey, RecordKind, RecordQuery, Result, RunQuery, ShelfQuery, check,
+};
 
 use crate::core::MemCore;
 
@@ -117,9 +119,50 @@ impl MemCore {
         Ok(distinct.into_iter().filter_map(|key| self.job_versions.get(key).cloned()).collect())
     }
 
+    /// The versions of a job, newest first, older than `after`.
+    pub fn versions_of_job(&self, job: JobId, after: Option<u32>, limit: usize) -> Result<Page<JobVersion>> {
+        check::rows(limit)?;
+        let end = after.map_or(Bound::Included((job, u32::MAX)), |after| Bound::Excluded((job, after)));
+        let found = self.job_versions.range((Bound::Included((job, 0)), end)).rev();
+        Ok(page(found.map(|(_, version)| version.clone()), limit))
+    }
+
     /// A node, whatever its state.
     pub fn node(&self, id: NodeId) -> Option<Node> {
         self.nodes.get(&id).cloned()
+    }
+
+    /// A page of nodes of every cell, by id.
+    pub fn all_nodes(&self, after: Option<NodeId>, limit: usize) -> Result<Page<Node>> {
+        check::rows(limit)?;
+        let begin = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let found = self.nodes.range((begin, Bound::Unbounded));
+        Ok(page(found.map(|(_, node)| node.clone()), limit))
+    }
+
+    /// A record.
+    pub fn record(&self, kind: RecordKind, key: &RecordKey) -> Option<Record> {
+        self.records.get(&(kind, key.clone())).cloned()
+    }
+
+    /// A page of records of a kind, by key.
+    pub fn records(&self, query: &RecordQuery) -> Result<Page<Record>> {
+        check::rows(query.limit)?;
+        let of_kind = self.records.values().filter(|record| record.kind == query.kind);
+        let found = of_kind.filter(|record| record.key.as_bytes().starts_with(&query.prefix)).cloned();
+        let is_after = |key: &RecordKey| match &query.after {
+            Some(after) if query.reverse => key < after,
+            Some(after) => key > after,
+            None => true,
+        };
+        let found = found.filter(|record| is_after(&record.key));
+        Ok(if query.reverse {
+            let mut all: Vec<Record> = found.collect();
+            all.reverse();
+            page(all.into_iter(), query.limit)
+        } else {
+            page(found, query.limit)
+        })
     }
 
     /// A page of roll-ups by (hour, job).

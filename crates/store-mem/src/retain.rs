@@ -1,7 +1,7 @@
 //! Retention: history goes by age or count, what is not over never does (I30).
 
 use mainspring_model::{Run, RunId, Timestamp};
-use mainspring_store::{Result, Retention, check, first_id_at};
+use mainspring_store::{RecordKey, RecordKind, RecordRetention, Result, Retention, check, first_id_at};
 
 use crate::change::Change;
 use crate::core::MemCore;
@@ -32,6 +32,31 @@ impl MemCore {
         let had = self.counters.len();
         self.counters.retain(|(hour, ..), _| *hour >= before);
         (had - self.counters.len()) as u64
+    }
+
+    /// Removes records as the rule says, at most `limit`.
+    pub fn retain_records(&mut self, rule: &RecordRetention, limit: usize) -> u64 {
+        let mut gone: Vec<(Option<Timestamp>, (RecordKind, RecordKey))> = Vec::new();
+        for (key, record) in &self.records {
+            match rule {
+                RecordRetention::Expired { at } => {
+                    if record.expires_at.is_some_and(|end| end <= *at) {
+                        gone.push((record.expires_at, key.clone()));
+                    }
+                }
+                RecordRetention::Keys { kind, from, until } => {
+                    if key.0 == *kind && key.1.as_bytes() >= &**from && key.1 < *until {
+                        gone.push((None, key.clone()));
+                    }
+                }
+            }
+        }
+        gone.sort();
+        gone.truncate(limit);
+        for (_, key) in &gone {
+            self.records.remove(key);
+        }
+        gone.len() as u64
     }
 
     fn remove_run(&mut self, id: RunId) {

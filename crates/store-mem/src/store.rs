@@ -10,8 +10,8 @@ use mainspring_model::{
     Node, NodeId, Pause, Run, RunEvent, RunId, Timestamp,
 };
 use mainspring_store::{
-    CounterQuery, Error, LeaseGrant, LeaseRequest, Migration, Outcome, Page, Result, Retention, RunQuery,
-    ShelfQuery, Store, Transaction,
+    CounterQuery, Error, LeaseGrant, LeaseRequest, Migration, Outcome, Page, Record, RecordKey, RecordKind,
+    RecordQuery, RecordRetention, Result, Retention, RunQuery, ShelfQuery, Store, Transaction,
 };
 
 use crate::core::MemCore;
@@ -135,8 +135,25 @@ impl Store for MemStore {
     async fn job_versions(&self, keys: &[(JobId, u32)]) -> Result<Vec<JobVersion>> {
         self.core().job_versions(keys)
     }
+    async fn versions_of_job(
+        &self,
+        job: JobId,
+        after: Option<u32>,
+        limit: usize,
+    ) -> Result<Page<JobVersion>> {
+        self.core().versions_of_job(job, after, limit)
+    }
     async fn node(&self, id: NodeId) -> Result<Option<Node>> {
         Ok(self.core().node(id))
+    }
+    async fn all_nodes(&self, after: Option<NodeId>, limit: usize) -> Result<Page<Node>> {
+        self.core().all_nodes(after, limit)
+    }
+    async fn record(&self, kind: RecordKind, key: &RecordKey) -> Result<Option<Record>> {
+        Ok(self.core().record(kind, key))
+    }
+    async fn records(&self, query: RecordQuery) -> Result<Page<Record>> {
+        self.core().records(&query)
     }
     async fn counters(&self, query: CounterQuery) -> Result<Page<(CounterKey, Counts)>> {
         self.core().counters(&query)
@@ -152,5 +169,8 @@ impl Store for MemStore {
     }
     async fn retain_counters(&self, before: Timestamp) -> Result<u64> {
         Ok(self.core().retain_counters(before))
+    }
+    async fn retain_records(&self, rule: RecordRetention, limit: usize) -> Result<u64> {
+        Ok(self.core().retain_records(&rule, limit))
     }
 }

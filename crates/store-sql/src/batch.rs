@@ -44,10 +44,19 @@ pub(crate) enum Action {
     /// Set all columns after the compared one where the primary key matches and the compared column, which
     /// follows the key, has the row's value.
     CompareAndSet,
+    /// Remove the row where the primary key matches and the compared column, which follows the key, has the row's value.
+    CompareAndRemove,
     /// Insert it unless it exists, which is as good.
     Ensure,
     /// Insert it, or add the columns after the key to those of the row that exists.
     Add,
+}
+
+impl Action {
+    /// Whether it finds each of its rows only as the caller expects it.
+    pub(crate) const fn compares(self) -> bool {
+        matches!(self, Self::CompareAndSet | Self::CompareAndRemove)
+    }
 }
 
 /// A kind of batched write.
@@ -74,7 +83,7 @@ impl Batch {
     /// The columns that [`Action::CompareAndSet`] sets or [`Action::Add`] adds to.
     pub(crate) fn changed_columns(&self) -> &'static [Column] {
         match self.action {
-            Action::InsertAbsent { .. } | Action::Ensure => &[],
+            Action::InsertAbsent { .. } | Action::Ensure | Action::CompareAndRemove => &[],
             Action::CompareAndSet => &self.columns[self.key + 1..],
             Action::Add => &self.columns[self.key..],
         }

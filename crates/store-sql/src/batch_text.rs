@@ -47,12 +47,10 @@ pub(crate) fn sqlite(batch: &Batch, _rows: usize) -> String {
             let set = list(batch.changed_columns(), |out, at, column| {
                 let _ = write!(out, "{} = ?{}", column.name, at + key + 2);
             });
-            let mut text = format!("UPDATE {table} SET {set} WHERE ");
-            for (at, column) in columns[..=*key].iter().enumerate() {
-                let and = if at == 0 { "" } else { " AND " };
-                let _ = write!(text, "{and}{} = ?{}", column.name, at + 1);
-            }
-            text
+            format!("UPDATE {table} SET {set} WHERE {}", equal(&columns[..=*key], numbered))
+        }
+        Action::CompareAndRemove => {
+            format!("DELETE FROM {table} WHERE {}", equal(&columns[..=*key], numbered))
         }
         Action::Add => format!(
             "INSERT INTO {table} ({}) VALUES ({}) ON CONFLICT ({}) DO UPDATE SET {}",
@@ -68,7 +66,9 @@ pub(crate) fn sqlite(batch: &Batch, _rows: usize) -> String {
 pub(crate) fn postgres(batch: &Batch, _rows: usize) -> String {
     match batch.action {
         Action::Add | Action::Ensure => postgres_write(batch, 1),
-        Action::InsertAbsent { .. } | Action::CompareAndSet => postgres_answering(batch, 1),
+        Action::InsertAbsent { .. } | Action::CompareAndSet | Action::CompareAndRemove => {
+            postgres_answering(batch, 1)
+        }
     }
 }
 
@@ -85,6 +85,12 @@ pub(crate) fn postgres_write(batch: &Batch, first: usize) -> String {
     let Batch { table, columns, key, action, .. } = batch;
     let arrays = unnest(batch, first);
     let insert = || format!("INSERT INTO {table} AS t ({}) SELECT * FROM {arrays}", names(columns, ""));
+    let values = || {
+        let aliases = list(columns, |out, at, _| {
+            let _ = write!(out, "c{at}");
+        });
+        format!("{arrays} AS v({aliases})")
+    };
     match action {
         Action::InsertAbsent { .. } => insert(),
         Action::Ensure => format!("{} ON CONFLICT DO NOTHING", insert()),
@@ -98,15 +104,14 @@ pub(crate) fn postgres_write(batch: &Batch, first: usize) -> String {
             let set = list(batch.changed_columns(), |out, at, column| {
                 let _ = write!(out, "{} = v.c{}", column.name, at + key + 1);
             });
-            let aliases = list(columns, |out, at, _| {
-                let _ = write!(out, "c{at}");
-            });
-            let mut text = format!("UPDATE {table} t SET {set} FROM {arrays} AS v({aliases}) WHERE ");
-            for (at, column) in columns[..=*key].iter().enumerate() {
-                let and = if at == 0 { "" } else { " AND " };
-                let _ = write!(text, "{and}t.{} = v.c{at}", column.name);
-            }
-            text
+            format!(
+                "UPDATE {table} t SET {set} FROM {} WHERE {}",
+                values(),
+                equal(&columns[..=*key], aliased)
+            )
+        }
+        Action::CompareAndRemove => {
+            format!("DELETE FROM {table} t USING {} WHERE {}", values(), equal(&columns[..=*key], aliased))
         }
     }
 }
@@ -154,31 +159,50 @@ pub(crate) fn mysql(batch: &Batch, rows: usize) -> String {
                 Action::Ensure => {
                     let _ = write!(text, " ON DUPLICATE KEY UPDATE {0} = VALUES({0})", columns[0].name);
                 }
-                Action::InsertAbsent { .. } | Action::CompareAndSet => {}
+                Action::InsertAbsent { .. } | Action::CompareAndSet | Action::CompareAndRemove => {}
             }
             text
         }
         Action::CompareAndSet => {
-            let first = list(columns, |out, at, _| {
-                let _ = write!(out, "? AS c{at}");
-            });
-            let other = questions(columns.len());
             let set = list(batch.changed_columns(), |out, at, column| {
                 let _ = write!(out, "t.{} = v.c{}", column.name, at + key + 1);
             });
-            let mut text = format!("UPDATE (SELECT {first}");
-            for _ in 1..rows {
-                let _ = write!(text, " UNION ALL SELECT {other}");
-            }
-            let _ = write!(text, ") v STRAIGHT_JOIN {table} t ON ");
-            for (at, column) in batch.key_columns().iter().enumerate() {
-                let and = if at == 0 { "" } else { " AND " };
-                let _ = write!(text, "{and}t.{} = v.c{at}", column.name);
-            }
-            let _ = write!(text, " SET {set} WHERE t.{} = v.c{key}", columns[*key].name);
-            text
+            let found = mysql_found(batch, rows);
+            format!("UPDATE {found} SET {set} WHERE t.{} = v.c{key}", columns[*key].name)
+        }
+        Action::CompareAndRemove => {
+            format!("DELETE t FROM {} WHERE t.{} = v.c{key}", mysql_found(batch, rows), columns[*key].name)
         }
     }
+}
+
+/// MySQL: `rows` rows as `v`, and those of the table with their keys as `t`.
+fn mysql_found(batch: &Batch, rows: usize) -> String {
+    let first = list(batch.columns, |out, at, _| {
+        let _ = write!(out, "? AS c{at}");
+    });
+    let other = questions(batch.columns.len());
+    let mut text = format!("(SELECT {first}");
+    for _ in 1..rows {
+        let _ = write!(text, " UNION ALL SELECT {other}");
+    }
+    format!("{text}) v STRAIGHT_JOIN {} t ON {}", batch.table, equal(batch.key_columns(), aliased))
+}
+
+/// That the first so many columns are equal to the values that `equal` names.
+fn equal(columns: &[Column], equal: impl Fn(&str, usize) -> String) -> String {
+    let each = columns.iter().enumerate().map(|(at, column)| equal(column.name, at));
+    each.collect::<Vec<_>>().join(" AND ")
+}
+
+/// SQLite's parameters.
+fn numbered(name: &str, at: usize) -> String {
+    format!("{name} = ?{}", at + 1)
+}
+
+/// Columns of table `t` and values `v`.
+fn aliased(name: &str, at: usize) -> String {
+    format!("t.{name} = v.c{at}")
 }
 
 fn names(columns: &[Column], prefix: &str) -> String {
@@ -257,6 +281,22 @@ mod tests {
             mysql(&update, 2),
             "UPDATE (SELECT ? AS c0, ? AS c1, ? AS c2 UNION ALL SELECT ?, ?, ?) v STRAIGHT_JOIN runs t \
              ON t.id = v.c0 SET t.state = v.c2 WHERE t.version = v.c1"
+        );
+    }
+
+    #[test]
+    fn compares_and_removes() {
+        let remove = Batch { columns: &COLUMNS[..2], ..batch(Action::CompareAndRemove) };
+        assert_eq!(sqlite(&remove, 1), "DELETE FROM runs WHERE id = ?1 AND version = ?2");
+        assert_eq!(
+            postgres(&remove, 2),
+            "DELETE FROM runs t USING unnest($1::uuid[], $2::int8[]) AS v(c0, c1) \
+             WHERE t.id = v.c0 AND t.version = v.c1 RETURNING t.id"
+        );
+        assert_eq!(
+            mysql(&remove, 2),
+            "DELETE t FROM (SELECT ? AS c0, ? AS c1 UNION ALL SELECT ?, ?) v STRAIGHT_JOIN runs t \
+             ON t.id = v.c0 WHERE t.version = v.c1"
         );
     }
 

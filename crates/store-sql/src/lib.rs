@@ -68,5 +68,6 @@ pub fn plan_probes(server: &str) -> Vec<(&'static str, String)> {
     let job = mainspring_model::JobId::MIN;
     let mut probes = verbs::runs::probes(dialect);
     probes.extend(verbs::newest::probes(dialect, job, &mainspring_model::Namespace::default()));
+    probes.extend(verbs::records::probes(dialect));
     probes
 }

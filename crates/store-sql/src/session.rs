@@ -40,6 +40,8 @@ pub(crate) enum Fault {
     Unmatched,
     /// The verb itself gives up; nothing was written.
     Refused(Error),
+    /// The verb itself undid everything, because the writes at these positions met a conflict.
+    Conflicts(Vec<u32>),
 }
 
 impl Fault {
@@ -54,7 +56,7 @@ impl From<Fault> for Error {
         match fault {
             Fault::Again(source) | Fault::Failed(source) => Self::Unavailable(source),
             Fault::Unknown(source) => Self::Unknown(source),
-            Fault::Unmatched | Fault::Contested => {
+            Fault::Unmatched | Fault::Contested | Fault::Conflicts(_) => {
                 Self::unavailable("a row was not what it was a moment before")
             }
             Fault::Refused(error) => error,

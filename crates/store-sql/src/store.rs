@@ -9,8 +9,8 @@ use mainspring_model::{
     Node, NodeId, Pause, Run, RunEvent, RunId, Timestamp,
 };
 use mainspring_store::{
-    CounterQuery, Error, LeaseGrant, LeaseRequest, Migration, Outcome, Page, Result, Retention, RunQuery,
-    ShelfQuery, Store, Transaction,
+    CounterQuery, Error, LeaseGrant, LeaseRequest, Migration, Outcome, Page, Record, RecordKey, RecordKind,
+    RecordQuery, RecordRetention, Result, Retention, RunQuery, ShelfQuery, Store, Transaction,
 };
 
 use crate::dialect::Dialect;
@@ -107,8 +107,25 @@ impl<B: Backend> Store for SqlStore<B> {
     async fn job_versions(&self, keys: &[(JobId, u32)]) -> Result<Vec<JobVersion>> {
         verbs::jobs::versions(&self.0, keys).await
     }
+    async fn versions_of_job(
+        &self,
+        job: JobId,
+        after: Option<u32>,
+        limit: usize,
+    ) -> Result<Page<JobVersion>> {
+        verbs::jobs::versions_of(&self.0, job, after, limit).await
+    }
     async fn node(&self, id: NodeId) -> Result<Option<Node>> {
         verbs::nodes::one(&self.0, id).await
+    }
+    async fn all_nodes(&self, after: Option<NodeId>, limit: usize) -> Result<Page<Node>> {
+        verbs::nodes::all(&self.0, after, limit).await
+    }
+    async fn record(&self, kind: RecordKind, key: &RecordKey) -> Result<Option<Record>> {
+        verbs::records::one(&self.0, kind, key).await
+    }
+    async fn records(&self, query: RecordQuery) -> Result<Page<Record>> {
+        verbs::records::page(&self.0, query).await
     }
     async fn counters(&self, query: CounterQuery) -> Result<Page<(CounterKey, Counts)>> {
         verbs::counters::page(&self.0, query).await
@@ -125,6 +142,9 @@ impl<B: Backend> Store for SqlStore<B> {
     }
     async fn retain_counters(&self, before: Timestamp) -> Result<u64> {
         verbs::retain::counters(&self.0, before).await
+    }
+    async fn retain_records(&self, rule: RecordRetention, limit: usize) -> Result<u64> {
+        verbs::records::retain(&self.0, rule, limit).await
     }
 }
 

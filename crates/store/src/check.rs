@@ -11,6 +11,7 @@ use mainspring_model::{CounterKey, JobId, NodeId, Run, RunId, RunStatus, limits}
 use crate::commit::{RunUpdate, Transaction, Write};
 use crate::contract::Retention;
 use crate::error::{Error, Result};
+use crate::record::{Record, RecordKey, RecordKind};
 
 /// Checks a batch: its size, one write for each row, the values' limits, and what needs a fence.
 pub fn transaction(transaction: &Transaction) -> Result<()> {
@@ -18,6 +19,9 @@ pub fn transaction(transaction: &Transaction) -> Result<()> {
     at_most("writes in a transaction", writes.len(), limits::TRANSACTION_WRITES_MAX)?;
     if transaction.fence.is_some_and(|fence| fence.seq == 0) {
         return Err(invalid("the first commit of an epoch has seq 1"));
+    }
+    if transaction.fence.is_some() && transaction.all_or_nothing {
+        return Err(invalid("a fenced transaction answers for each write by itself"));
     }
     let mut rows = HashSet::with_capacity(if writes.len() > 1 { writes.len() } else { 0 });
     for write in writes {
@@ -56,6 +60,7 @@ enum RowKey<'a> {
     Node(NodeId),
     Counter(&'a CounterKey),
     CellPause,
+    Record(RecordKind, &'a RecordKey),
 }
 
 impl<'a> RowKey<'a> {
@@ -66,10 +71,13 @@ impl<'a> RowKey<'a> {
             Write::InsertAttempt(attempt) => Self::Attempt(attempt.token.run, attempt.token.number),
             Write::InsertEvent(event) => Self::Event(event.run, event.version, event.ordinal),
             Write::PutJob(job) => Self::Job(job.id),
+            Write::RemoveJob { id, .. } => Self::Job(*id),
             Write::InsertJobVersion(version) => Self::JobVersion(version.job, version.version),
             Write::PutNode(node) => Self::Node(node.id),
             Write::AddCounts(add) => Self::Counter(&add.0),
             Write::PauseCell(_) => Self::CellPause,
+            Write::PutRecord(record) => Self::Record(record.kind, &record.key),
+            Write::RemoveRecord { kind, key, .. } => Self::Record(*kind, key),
         }
     }
 }
@@ -86,11 +94,17 @@ fn check_write(write: &Write, fenced: bool) -> Result<()> {
         Write::AddCounts(_) | Write::PauseCell(_) if !fenced => {
             Err(invalid("adding counts and pausing a cell need a fence"))
         }
+        Write::RemoveJob { .. } | Write::RemoveRecord { .. } if fenced => {
+            Err(invalid("removals have no fence: nothing is left to tell who removed it"))
+        }
+        Write::PutRecord(record) => check_record(record),
+        Write::RemoveRecord { key, .. } => check_key(key),
         Write::AddCounts(_)
         | Write::PauseCell(_)
         | Write::InsertAttempt(_)
         | Write::InsertEvent(_)
-        | Write::InsertJobVersion(_) => Ok(()),
+        | Write::InsertJobVersion(_)
+        | Write::RemoveJob { .. } => Ok(()),
     }
 }
 
@@ -128,6 +142,19 @@ fn check_status(status: &RunStatus) -> Result<()> {
     Ok(())
 }
 
+fn check_record(record: &Record) -> Result<()> {
+    check_key(&record.key)?;
+    at_most("bytes of a record's value", record.value.len(), limits::RECORD_VALUE_BYTES_MAX)?;
+    check_revision(record.revision)
+}
+
+fn check_key(key: &RecordKey) -> Result<()> {
+    if key.as_bytes().is_empty() {
+        return Err(invalid("a record without a key"));
+    }
+    at_most("bytes of a record's key", key.as_bytes().len(), limits::RECORD_KEY_BYTES_MAX)
+}
+
 fn check_revision(revision: u64) -> Result<()> {
     if revision == 0 { Err(invalid("revisions count from 1")) } else { Ok(()) }
 }
@@ -160,7 +187,7 @@ mod tests {
 
     fn check(writes: Vec<Write>, seq: Option<u64>, good: bool) {
         let fence = seq.map(|seq| Fence { cell: CellId(0), epoch: Epoch(1), seq });
-        let batch = Transaction { fence, writes };
+        let batch = Transaction { fence, all_or_nothing: false, writes };
         assert_eq!(transaction(&batch).is_ok(), good, "{batch:?}");
     }
 
@@ -176,6 +203,30 @@ mod tests {
         check(vec![Write::PauseCell(None)], None, false);
         check(vec![Write::PauseCell(None)], Some(1), true);
         check(vec![Write::PauseCell(None), Write::PauseCell(None)], Some(1), false);
+    }
+
+    #[test]
+    fn records_and_removals_keep_it_too() {
+        let record = |key: &str, bytes: usize, revision| {
+            let (key, value) = (key.into(), vec![7; bytes].into());
+            Write::PutRecord(Box::new(Record { kind: RecordKind(1), key, revision, expires_at: None, value }))
+        };
+        let removal = |key: &str| Write::RemoveRecord { kind: RecordKind(1), key: key.into(), expected: 1 };
+        let long = "k".repeat(limits::RECORD_KEY_BYTES_MAX);
+        check(vec![record(&long, limits::RECORD_VALUE_BYTES_MAX, 1), record("k", 0, 2)], Some(1), true);
+        check(vec![record(&format!("{long}k"), 0, 1)], None, false);
+        check(vec![record("", 0, 1)], None, false);
+        check(vec![record("k", limits::RECORD_VALUE_BYTES_MAX + 1, 1)], None, false);
+        check(vec![record("k", 0, 0)], None, false);
+        check(vec![record("k", 0, 2), removal("k")], None, false);
+        check(vec![removal("k")], None, true);
+        check(vec![removal("")], None, false);
+        check(vec![removal("k")], Some(1), false);
+        check(vec![Write::RemoveJob { id: JobId::MIN, expected: 1 }], Some(1), false);
+        let whole = |fence| Transaction { fence, ..Transaction::all_or_nothing(vec![record("k", 0, 1)]) };
+        assert!(transaction(&whole(None)).is_ok());
+        let fence = Fence { cell: CellId(0), epoch: Epoch(1), seq: 1 };
+        assert!(transaction(&whole(Some(fence))).is_err());
     }
 
     #[test]

@@ -1,22 +1,32 @@
 //! The one write verb's words: a transaction is a fence and writes; each write answers for itself.
 //!
 //! Invariant: a batch is written whole or not at all, and a conflict of one write does not undo the
-//! others. A fenced transaction sent twice is written once and answers the same (I13): its `seq` is
-//! compared and advanced in the lease row by the same commit, and [`crate::readback`] gives the second
-//! answer. What [`crate::check::transaction`] refuses is [`crate::Error::Invalid`] and changes nothing.
+//! others, unless the batch says so ([`Transaction::all_or_nothing`]). What [`crate::check::transaction`]
+//! refuses is [`crate::Error::Invalid`] and changes nothing.
+//!
+//! A fenced transaction sent twice is written once and answers the same (I13): its `seq` is compared and
+//! advanced in the lease row by the same commit, and [`crate::readback`] gives the second answer. An unfenced
+//! one sent twice meets its own rows; [`crate::resend`] tells them from those of others.
 
 use std::sync::Arc;
 
 use mainspring_model::{
-    Attempt, CellId, CounterKey, Counts, Epoch, Job, JobVersion, Node, Pause, Run, RunEvent, RunId, RunStatus,
+    Attempt, CellId, CounterKey, Counts, Epoch, Job, JobId, JobVersion, Node, Pause, Run, RunEvent, RunId,
+    RunStatus,
 };
+
+use crate::record::{Record, RecordKey, RecordKind};
 
 /// A batch of writes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transaction {
     /// Whose right it is. None only for what needs no owner: new runs for a cell that another scheduler
-    /// owns, jobs.
+    /// owns, jobs, records.
     pub fence: Option<Fence>,
+    /// Whether a conflict of one write undoes all others, which then answer [`Outcome::Undone`]: for a single-use
+    /// token that is removed together with what it was good for. Unfenced transactions only, because an owner's
+    /// seq is used up whatever its writes meet.
+    pub all_or_nothing: bool,
     /// What to write, at most one write for each row. The answers are those of writing one after the other:
     /// of two runs with one key, or two jobs with one name, the first has it.
     pub writes: Vec<Write>,
@@ -51,12 +61,32 @@ pub enum Write {
     PutJob(Box<Job>),
     /// Insert a version of a job unless it exists.
     InsertJobVersion(Box<JobVersion>),
+    /// Remove a job if its revision is the expected one, which frees its name. Its versions and runs stay: history can
+    /// still be explained, and a run that is not over ends under the version that it pins. Unfenced transactions only,
+    /// because no row is left that could tell who removed it.
+    RemoveJob {
+        /// The job.
+        id: JobId,
+        /// The revision that the row must have.
+        expected: u64,
+    },
     /// Insert a node (revision 1) or replace it if its revision is the one before.
     PutNode(Box<Node>),
     /// Add to a roll-up. Fenced transactions only, because only they are written exactly once.
     AddCounts(Box<(CounterKey, Counts)>),
     /// Pause or resume the whole cell. Fenced transactions only.
     PauseCell(Option<Box<Pause>>),
+    /// Insert a record (revision 1) or replace it if its revision is the one before.
+    PutRecord(Box<Record>),
+    /// Remove a record if its revision is the expected one. Unfenced transactions only, like [`Write::RemoveJob`].
+    RemoveRecord {
+        /// The record's kind.
+        kind: RecordKind,
+        /// Its key.
+        key: RecordKey,
+        /// The revision that the row must have.
+        expected: u64,
+    },
 }
 
 /// A compare-and-set of a run's status.
@@ -77,6 +107,8 @@ pub enum Outcome {
     Applied,
     /// Not written, because the store holds something else.
     Conflict(Conflict),
+    /// Not written, because another write of its all-or-nothing batch met a conflict.
+    Undone,
 }
 
 /// What the store holds instead.
@@ -95,11 +127,48 @@ pub enum Conflict {
 impl Transaction {
     /// Writes that need no owner.
     pub fn unfenced(writes: Vec<Write>) -> Self {
-        Self { fence: None, writes }
+        Self { fence: None, all_or_nothing: false, writes }
+    }
+    /// Writes that need no owner, of which a conflict undoes all.
+    pub fn all_or_nothing(writes: Vec<Write>) -> Self {
+        Self { fence: None, all_or_nothing: true, writes }
     }
     /// Writes of the owner.
     pub fn fenced(fence: Fence, writes: Vec<Write>) -> Self {
-        Self { fence: Some(fence), writes }
+        Self { fence: Some(fence), all_or_nothing: false, writes }
+    }
+}
+
+impl Outcome {
+    /// What was in the way of this very write.
+    pub fn conflict(&self) -> Option<&Conflict> {
+        match self {
+            Self::Conflict(conflict) => Some(conflict),
+            Self::Applied | Self::Undone => None,
+        }
+    }
+}
+
+impl Conflict {
+    /// What a put of `revision` meets in a row of revision `found`; none when it fits. Revision 1 inserts, any other
+    /// replaces the one before it.
+    pub fn of_put(revision: u64, found: Option<u64>) -> Option<Self> {
+        match found {
+            None if revision == 1 => None,
+            None => Some(Self::Missing),
+            Some(_) if revision == 1 => Some(Self::Exists),
+            Some(found) if found.wrapping_add(1) == revision => None,
+            Some(found) => Some(Self::Version(found)),
+        }
+    }
+
+    /// What a removal of `expected` meets in a row of revision `found`; none when it fits.
+    pub fn of_removal(expected: u64, found: Option<u64>) -> Option<Self> {
+        match found {
+            None => Some(Self::Missing),
+            Some(found) if found == expected => None,
+            Some(found) => Some(Self::Version(found)),
+        }
     }
 }
 

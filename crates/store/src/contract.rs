@@ -9,6 +9,7 @@ use mainspring_model::{
 use crate::commit::{Outcome, Transaction};
 use crate::error::Result;
 use crate::page::{CounterQuery, Page, RunQuery, ShelfQuery};
+use crate::record::{Record, RecordKey, RecordKind, RecordQuery, RecordRetention};
 
 /// A store. Cheap to share behind an `Arc`; every verb may be called from many tasks at once.
 #[async_trait]
@@ -77,8 +78,17 @@ pub trait Store: Send + Sync {
     ) -> Result<Page<Job>>;
     /// These versions of jobs, each once, in any order; missing ones are missing.
     async fn job_versions(&self, keys: &[(JobId, u32)]) -> Result<Vec<JobVersion>>;
+    /// The versions of a job, newest first, older than `after`.
+    async fn versions_of_job(&self, job: JobId, after: Option<u32>, limit: usize)
+    -> Result<Page<JobVersion>>;
     /// A node, whatever its state.
     async fn node(&self, id: NodeId) -> Result<Option<Node>>;
+    /// Nodes of every cell, whatever their state, ordered by id, after `after`.
+    async fn all_nodes(&self, after: Option<NodeId>, limit: usize) -> Result<Page<Node>>;
+    /// A record.
+    async fn record(&self, kind: RecordKind, key: &RecordKey) -> Result<Option<Record>>;
+    /// A page of records of a kind, by key.
+    async fn records(&self, query: RecordQuery) -> Result<Page<Record>>;
     /// Roll-ups.
     async fn counters(&self, query: CounterQuery) -> Result<Page<(CounterKey, Counts)>>;
 
@@ -93,6 +103,8 @@ pub trait Store: Send + Sync {
     async fn retain(&self, rule: Retention, limit: usize) -> Result<u64>;
     /// Removes roll-ups of hours before `before`; tells how many.
     async fn retain_counters(&self, before: Timestamp) -> Result<u64>;
+    /// Removes records as the rule says, whatever their revision; at most `limit`, and tells how many.
+    async fn retain_records(&self, rule: RecordRetention, limit: usize) -> Result<u64>;
 }
 
 /// Who wants a cell.

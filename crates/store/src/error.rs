@@ -18,7 +18,7 @@ pub enum Error {
         epoch: Epoch,
     },
     /// The commit may or may not have happened. Sending the same fenced transaction again answers as if
-    /// it were the first time; unfenced inserts are idempotent by id.
+    /// it were the first time; an unfenced one is sent again by [`crate::resend`].
     #[error("the outcome of the commit is unknown")]
     Unknown(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The store does not answer or gave up after bounded tries. Nothing was written.

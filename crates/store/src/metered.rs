@@ -16,6 +16,7 @@ use crate::commit::{Outcome, Transaction};
 use crate::contract::{LeaseGrant, LeaseRequest, Migration, Retention, Store};
 use crate::error::Result;
 use crate::page::{CounterQuery, Page, RunQuery, ShelfQuery};
+use crate::record::{Record, RecordKey, RecordKind, RecordQuery, RecordRetention};
 
 /// The verbs of the contract, as metrics name them.
 pub type Verb = &'static str;
@@ -99,10 +100,15 @@ measured! {
     job_by_name(namespace: &Namespace, name: &str) -> Option<Job>;
     jobs(namespace: Option<&Namespace>, after: Option<JobId>, limit: usize) -> Page<Job>;
     job_versions(keys: &[(JobId, u32)]) -> Vec<JobVersion>;
+    versions_of_job(job: JobId, after: Option<u32>, limit: usize) -> Page<JobVersion>;
     node(id: NodeId) -> Option<Node>;
+    all_nodes(after: Option<NodeId>, limit: usize) -> Page<Node>;
+    record(kind: RecordKind, key: &RecordKey) -> Option<Record>;
+    records(query: RecordQuery) -> Page<Record>;
     counters(query: CounterQuery) -> Page<(CounterKey, Counts)>;
     clock() -> Timestamp;
     migrate() -> Vec<Migration>;
     retain(rule: Retention, limit: usize) -> u64;
     retain_counters(before: Timestamp) -> u64;
+    retain_records(rule: RecordRetention, limit: usize) -> u64;
 }

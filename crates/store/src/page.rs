@@ -29,6 +29,9 @@ pub struct ShelfQuery {
 
 /// Runs for people, newest first, ordered by id descending. A run was made when its id says
 /// ([`RunId::made_at`], whole milliseconds), so that a span of time is a range of ids: see [`RunQuery::ids`].
+///
+/// These are the filters that a store answers by an index, but for one: ended runs in some states are found by looking
+/// through all ended ones. A filter that few pass, that one or the caller's own, is put through [`crate::Scan`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RunQuery {
     /// In this namespace and all below it.

@@ -12,6 +12,7 @@
 use mainspring_model::{Epoch, Job, Node, Run, RunId, RunState, RunStatus};
 
 use crate::commit::{Conflict, Outcome, RunUpdate};
+use crate::record::Record;
 
 /// The part of a run's row that tells who wrote it, and what. Version and epoch alone are not enough: an
 /// owner that acted on a row it read too early may have made another write of the same version before.
@@ -81,15 +82,23 @@ pub fn put_node(node: &Node, row: Option<&Node>) -> Outcome {
     }
 }
 
-fn refused(written: u64, found: Option<u64>, name_taken: bool) -> Outcome {
-    Outcome::Conflict(match found {
-        Some(_) if written == 1 => Conflict::Exists,
-        // A rename onto another's name was refused and left the row before it.
-        Some(found) if name_taken && found + 1 == written => Conflict::KeyTaken(None),
+/// For [`crate::Write::PutRecord`]: `row` has the record's kind and key.
+pub fn put_record(record: &Record, row: Option<&Record>) -> Outcome {
+    match row {
+        Some(row) if row == record => Outcome::Applied,
+        _ => refused(record.revision, row.map(|row| row.revision), false),
+    }
+}
+
+/// Why a put was not applied, from what is there now.
+pub fn refused(written: u64, found: Option<u64>, name_taken: bool) -> Outcome {
+    // One that the row does not refuse now was refused by the name, or the row has changed since.
+    let otherwise = match found {
+        _ if name_taken => Conflict::KeyTaken(None),
         Some(found) => Conflict::Version(found),
-        None if written == 1 && name_taken => Conflict::KeyTaken(None),
         None => Conflict::Missing,
-    })
+    };
+    Outcome::Conflict(Conflict::of_put(written, found).unwrap_or(otherwise))
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use mainspring_model::{
     Node, NodeId, Pause, Run, RunEvent, RunId, Timestamp,
 };
 use mainspring_store::{
-    CounterQuery, Error, LeaseGrant, LeaseRequest, Outcome, Page, Result, Retention, RunQuery, ShelfQuery,
-    Store, Transaction,
+    CounterQuery, Error, LeaseGrant, LeaseRequest, Outcome, Page, Record, RecordKey, RecordKind, RecordQuery,
+    RecordRetention, Result, Retention, RunQuery, ShelfQuery, Store, Transaction,
 };
 
 /// A call; the clock and migrations are left out, because no two stores need agree on them.
@@ -34,10 +34,15 @@ pub(super) enum Call {
     JobByName(Namespace, Box<str>),
     Jobs(Option<Namespace>, Option<JobId>, usize),
     JobVersions(Vec<(JobId, u32)>),
+    VersionsOfJob(JobId, Option<u32>, usize),
     Node(NodeId),
+    AllNodes(Option<NodeId>, usize),
+    Record(RecordKind, RecordKey),
+    Records(RecordQuery),
     Counters(CounterQuery),
     Retain(Retention, usize),
     RetainCounters(Timestamp),
+    RetainRecords(RecordRetention, usize),
 }
 
 /// What came back. Rows that may come in any order are sorted.
@@ -59,6 +64,10 @@ pub(super) enum Answer {
     Job(Option<Job>),
     JobPage(Page<Job>),
     JobVersions(Vec<JobVersion>),
+    JobVersionPage(Page<JobVersion>),
+    NodePage(Page<Node>),
+    Record(Option<Record>),
+    RecordPage(Page<Record>),
     CounterPage(Page<(CounterKey, Counts)>),
     FenceLost(CellId, Epoch),
     Invalid,
@@ -118,6 +127,13 @@ impl Call {
                 Answer::JobVersions(versions)
             }
             Self::Node(id) => Answer::Nodes(store.node(id).await?.into_iter().collect()),
+            Self::VersionsOfJob(job, after, limit) => {
+                Answer::JobVersionPage(store.versions_of_job(job, after, limit).await?)
+            }
+            Self::AllNodes(after, limit) => Answer::NodePage(store.all_nodes(after, limit).await?),
+            Self::Record(kind, key) => Answer::Record(store.record(kind, &key).await?),
+            Self::Records(query) => Answer::RecordPage(store.records(query).await?),
+            Self::RetainRecords(rule, limit) => Answer::Count(store.retain_records(rule, limit).await?),
             Self::Counters(query) => Answer::CounterPage(store.counters(query).await?),
             Self::Retain(rule, limit) => Answer::Count(store.retain(rule, limit).await?),
             Self::RetainCounters(before) => Answer::Count(store.retain_counters(before).await?),

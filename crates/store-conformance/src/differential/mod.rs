@@ -37,7 +37,9 @@ pub struct Summary {
     pub fences_lost: u64,
     /// Requests that were invalid.
     pub invalid: u64,
-    /// Runs that retention removed.
+    /// Writes that were undone for the sake of another.
+    pub undone: u64,
+    /// Runs and records that retention removed.
     pub removed: u64,
 }
 
@@ -87,12 +89,15 @@ impl Summary {
                         Outcome::Applied => self.applied += 1,
                         Outcome::Conflict(Conflict::KeyTaken(_)) => self.keys_taken += 1,
                         Outcome::Conflict(_) => self.conflicts += 1,
+                        Outcome::Undone => self.undone += 1,
                     }
                 }
             }
             Answer::FenceLost(..) => self.fences_lost += 1,
             Answer::Invalid => self.invalid += 1,
-            Answer::Count(count) if matches!(call, Call::Retain(..)) => self.removed += count,
+            Answer::Count(count) if matches!(call, Call::Retain(..) | Call::RetainRecords(..)) => {
+                self.removed += count;
+            }
             _ => {}
         }
     }
@@ -106,6 +111,7 @@ impl Summary {
         self.replays += other.replays;
         self.fences_lost += other.fences_lost;
         self.invalid += other.invalid;
+        self.undone += other.undone;
         self.removed += other.removed;
     }
 
@@ -118,6 +124,7 @@ impl Summary {
             self.replays,
             self.fences_lost,
             self.invalid,
+            self.undone,
             self.removed,
         ];
         assert!(met.iter().all(|count| *count > 0), "the calls met too little: {self:?}");

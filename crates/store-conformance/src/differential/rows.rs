@@ -7,6 +7,7 @@ use mainspring_model::{
     Node, NodeState, Place, Progress, Run, RunEvent, RunExtra, RunKeys, RunState, RunStatus, Shelf,
     Timestamp, Usage,
 };
+use mainspring_store::{Record, RecordKey, RecordKind};
 
 use super::seeded::Seeded;
 use crate::fixture::{
@@ -20,6 +21,22 @@ pub(super) const NODES: u64 = 5;
 pub(super) const CELLS: u64 = 3;
 const SPACES: [&str; 5] = ["acme", "acme/data", "acme2", "a_b", "axb/c"];
 const KEYS: [&str; 9] = ["", "k", "K", "k ", "\u{e9}", "e\u{301}", "k\0", "🚀", "k%"];
+
+/// Keys that are prefixes of each other, and bytes at the edges.
+const RECORD_KEYS: [&[u8]; 9] =
+    [b"a", b"a/", b"a/1", b"a/2", b"a0", b"\0", b"\xff", b"\xff\xff", b"\xc3\xa9"];
+
+pub(super) fn record_kind(random: &mut Seeded) -> RecordKind {
+    random.pick(&[RecordKind(0), RecordKind(7), RecordKind(u16::MAX)])
+}
+
+pub(super) fn record_key(random: &mut Seeded) -> RecordKey {
+    random.pick(&RECORD_KEYS).into()
+}
+
+pub(super) fn record_row(random: &mut Seeded, kind: RecordKind, key: RecordKey, revision: u64) -> Record {
+    Record { kind, key, revision, expires_at: random.maybe(50, moment), value: bytes(random) }
+}
 
 pub(super) fn space(random: &mut Seeded) -> Namespace {
     namespace(random.pick(&SPACES))

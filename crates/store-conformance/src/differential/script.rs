@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use mainspring_model::{CellId, Epoch, Lease, RunState, Shelf, Timestamp};
 use mainspring_store::{
-    CounterQuery, Fence, LeaseGrant, LeaseRequest, Retention, RunQuery, ShelfQuery, Store, Transaction, check,
+    CounterQuery, Fence, LeaseGrant, LeaseRequest, RecordKind, RecordQuery, RecordRetention, Retention,
+    RunQuery, ShelfQuery, Store, Transaction, check,
 };
 
 use super::call::{Answer, Call};
@@ -38,7 +39,7 @@ impl Script {
     /// Whether the store has seen this very batch under its fence.
     pub(super) fn repeats(&self, call: &Call) -> bool {
         match call {
-            Call::Commit(Transaction { fence: Some(fence), writes }) => {
+            Call::Commit(Transaction { fence: Some(fence), writes, .. }) => {
                 !writes.is_empty() && self.leases.get(&fence.cell).is_some_and(|lease| lease.seq == fence.seq)
             }
             _ => false,
@@ -72,7 +73,8 @@ impl Script {
             },
             _ => self.fence(),
         };
-        let transaction = Transaction { fence, writes: self.writes(fence).await };
+        let all_or_nothing = fence.is_none() && self.random.percent(40);
+        let transaction = Transaction { fence, all_or_nothing, writes: self.writes(fence).await };
         if let Some(fence) = fence {
             self.last.insert(fence.cell, transaction.clone());
         }
@@ -101,7 +103,7 @@ impl Script {
         let mut writes = Vec::new();
         for _ in 0..count {
             writes.push(write(&mut self.random, &self.oracle, epoch, fence.is_some()).await);
-            let batch = Transaction { fence, writes };
+            let batch = Transaction { fence, all_or_nothing: false, writes };
             let is_valid = check::transaction(&batch).is_ok();
             writes = batch.writes;
             if !is_valid && !self.random.percent(3) {
@@ -141,6 +143,17 @@ impl Script {
         if random.percent(20) {
             return Call::RetainCounters(hour(random.below(4) as i64 - 2));
         }
+        if random.percent(40) {
+            let rule = if random.percent(50) {
+                RecordRetention::Expired { at: rows::moment(random) }
+            } else {
+                let from =
+                    if random.percent(50) { rows::record_key(random).as_bytes().into() } else { [].into() };
+                let (kind, until) = (rows::record_kind(random), rows::record_key(random));
+                RecordRetention::Keys { kind, from, until }
+            };
+            return Call::RetainRecords(rule, random.below(4) as usize);
+        }
         let rule = Retention {
             job: random.maybe(60, |random| job_id(random.below(JOBS))),
             made_before: random.maybe(50, rows::moment),
@@ -152,7 +165,7 @@ impl Script {
     fn read_call(&mut self) -> Call {
         let random = &mut self.random;
         let limit = if random.percent(1) { 10_001 } else { random.below(12) as usize };
-        match random.below(14) {
+        match random.below(19) {
             0..3 => Call::Shelf(ShelfQuery {
                 cell: rows::cell(random),
                 shelf: random.pick(&Shelf::ALL),
@@ -181,6 +194,22 @@ impl Script {
                 (0..random.below(6)).map(|_| (job_id(random.below(JOBS)), random.below(4) as u32)).collect(),
             ),
             12 => Call::Node(node_id(random.below(NODES))),
+            13 => Call::AllNodes(random.maybe(50, |random| node_id(random.below(NODES))), limit),
+            14 => Call::VersionsOfJob(
+                job_id(random.below(JOBS)),
+                random.maybe(50, |random| random.below(5) as u32),
+                limit,
+            ),
+            15 => Call::Record(rows::record_kind(random), rows::record_key(random)),
+            16..18 => Call::Records(RecordQuery {
+                kind: rows::record_kind(random),
+                prefix: random
+                    .maybe(60, |random| rows::record_key(random).as_bytes().into())
+                    .unwrap_or_default(),
+                after: random.maybe(40, rows::record_key),
+                reverse: random.percent(50),
+                limit,
+            }),
             _ => Call::Counters(CounterQuery {
                 namespace: random.maybe(40, rows::space),
                 job: random.maybe(30, |random| job_id(random.below(JOBS))),
@@ -211,7 +240,10 @@ impl Script {
             Call::Jobs(None, None, limit),
             Call::JobVersions((0..JOBS).flat_map(|n| (0..4).map(move |v| (job_id(n), v))).collect()),
             Call::Counters(everything),
+            Call::AllNodes(None, limit),
         ];
+        calls.extend([0, 7, u16::MAX].map(|kind| Call::Records(RecordQuery::all(RecordKind(kind), limit))));
+        calls.extend((0..JOBS).map(|n| Call::VersionsOfJob(job_id(n), None, limit)));
         for cell in (0..CELLS).map(|n| CellId(n as u16)) {
             calls.extend([Call::CellPause(cell), Call::Nodes(cell)]);
             calls

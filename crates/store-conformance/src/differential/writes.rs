@@ -13,13 +13,20 @@ use crate::fixture::{job_id, node_id, read_run, run_id};
 pub(super) async fn write(random: &mut Seeded, oracle: &Arc<dyn Store>, epoch: Epoch, fenced: bool) -> Write {
     let epoch = if random.percent(90) { epoch } else { Epoch(random.below(4)) };
     match random.below(100) {
-        0..30 => Write::InsertRun(rows::run(random, epoch)),
-        30..60 => update(random, oracle, epoch).await,
+        0..24 => Write::InsertRun(rows::run(random, epoch)),
+        24..48 => update(random, oracle, epoch).await,
+        48..57 => put_record(random, oracle).await,
+        57..60 if !fenced => remove_record(random, oracle).await,
+        57..60 => put_record(random, oracle).await,
         60..66 => Write::InsertAttempt(Box::new(rows::attempt_row(random))),
         66..72 => Write::InsertEvent(Box::new(rows::event_row(random))),
         72..82 => {
             let n = random.below(JOBS);
             let found = oracle.job(job_id(n)).await.unwrap().map(|job| job.revision);
+            if !fenced && random.percent(25) {
+                let expected = if random.percent(80) { found.unwrap_or(1) } else { random.below(4) };
+                return Write::RemoveJob { id: job_id(n), expected };
+            }
             let revision = revision(random, found);
             Write::PutJob(Box::new(rows::job_row(random, n, revision)))
         }
@@ -42,6 +49,20 @@ async fn update(random: &mut Seeded, oracle: &Arc<dyn Store>, epoch: Epoch) -> W
     let expected = if random.percent(80) { found } else { random.below(4) };
     let status: RunStatus = rows::status(random, expected + 1, epoch);
     Write::UpdateRun(RunUpdate { id, expected, status })
+}
+
+async fn put_record(random: &mut Seeded, oracle: &Arc<dyn Store>) -> Write {
+    let (kind, key) = (rows::record_kind(random), rows::record_key(random));
+    let found = oracle.record(kind, &key).await.unwrap().map(|record| record.revision);
+    let revision = revision(random, found);
+    Write::PutRecord(Box::new(rows::record_row(random, kind, key, revision)))
+}
+
+async fn remove_record(random: &mut Seeded, oracle: &Arc<dyn Store>) -> Write {
+    let (kind, key) = (rows::record_kind(random), rows::record_key(random));
+    let found = oracle.record(kind, &key).await.unwrap().map(|record| record.revision);
+    let expected = if random.percent(80) { found.unwrap_or(1) } else { random.below(4) };
+    Write::RemoveRecord { kind, key, expected }
 }
 
 fn revision(random: &mut Seeded, found: Option<u64>) -> u64 {

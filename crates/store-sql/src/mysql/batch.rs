@@ -2,7 +2,7 @@
 //! which rows were in the way when it does not.
 //!
 //! An insert that meets a duplicate undoes only its own statement: what exists is read, and the rest is inserted
-//! again. A compare-and-set that misses a row has changed the others already, so the whole transaction is run
+//! again. A comparison that misses a row has changed the others already, so the whole transaction is run
 //! again, this time with the rows read and locked first.
 
 use std::collections::HashSet;
@@ -36,7 +36,9 @@ impl MysqlSession {
                 Action::InsertAbsent { unique } => {
                     self.insert(batch, rows, all, unique, &mut refused).await?
                 }
-                Action::CompareAndSet => self.compare_and_set(batch, rows, all, &mut refused).await?,
+                Action::CompareAndSet | Action::CompareAndRemove => {
+                    self.compare(batch, rows, all, &mut refused).await?
+                }
             }
         }
         if refused.is_empty() {
@@ -143,7 +145,7 @@ impl MysqlSession {
         Ok(keyed.into_iter().filter(|row| found.contains(&key(*row))).collect())
     }
 
-    async fn compare_and_set(
+    async fn compare(
         &mut self,
         batch: &'static Batch,
         rows: &dyn Rows,

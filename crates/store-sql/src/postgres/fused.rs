@@ -65,7 +65,7 @@ impl<'a> Fused<'a> {
             self.answering = Some((at, batch, rows));
             self.parts.push(Part::Answering(batch));
         } else {
-            if batch.action == Action::CompareAndSet {
+            if batch.action.compares() {
                 self.params.push(BatchParam::Scalar(Scalar(Value::Int(rows.len() as i64))));
             }
             self.parts.push(Part::Hopeful(batch));
@@ -126,7 +126,7 @@ fn text(parts: &[Part]) -> String {
             Part::Hopeful(batch) => {
                 let _ = write!(with, "{comma}p{at} AS ({}", batch_text::postgres_write(batch, first));
                 first += batch_text::postgres_params(batch);
-                if batch.action == Action::CompareAndSet {
+                if batch.action.compares() {
                     with.push_str(" RETURNING 1");
                     let count = format!("CASE WHEN count(*) = ${first}::int8 THEN 1 ELSE 0 END");
                     checks.push(format!("1 / (SELECT {count} FROM p{at})"));

@@ -130,7 +130,7 @@ impl<'p> PostgresSession<'p> {
         for range in batch::cut(rows, ROWS_MAX, BYTES_MAX) {
             let params = batch_params(batch, rows, range.clone());
             let Touched { rows: count, returned } = self.ask(&text, params).await?;
-            let answers = matches!(batch.action, Action::InsertAbsent { .. } | Action::CompareAndSet);
+            let answers = matches!(batch.action, Action::InsertAbsent { .. }) || batch.action.compares();
             if answers && count < range.len() as u64 {
                 let keys = returned.into_iter().map(|row| key(&PostgresRow(row), 0..batch.key));
                 note_refused(&mut answer, batch, rows, range, keys.collect());

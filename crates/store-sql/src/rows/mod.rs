@@ -11,6 +11,7 @@ pub(crate) mod job;
 pub(crate) mod lease;
 pub(crate) mod member;
 pub(crate) mod node;
+pub(crate) mod record;
 pub(crate) mod run;
 pub(crate) mod run_detail;
 pub(crate) mod run_job;

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use mainspring_model::Job;
+use mainspring_model::{Job, JobId};
 use mainspring_store::{Error, Fence, Outcome, Transaction, Write, check};
 
 use super::plan::Plan;
@@ -14,7 +14,7 @@ use super::{explain, replay};
 use crate::batch::Batch;
 use crate::dialect::Sql;
 use crate::known_jobs::{KnownJobs, Pair};
-use crate::rows::{attempt, counter, detail, event, job, node, run, run_job};
+use crate::rows::{attempt, counter, detail, event, job, node, record, run, run_job};
 use crate::session::{Applied, Backend, Fault, Op, Result, Session, Work};
 use crate::value::{Param, Rows, Value};
 
@@ -31,6 +31,7 @@ static JOBS_LOCK: Sql = Sql::locking(
     "SELECT number FROM migrations WHERE number = 1 FOR UPDATE",
 );
 const NAME_HOLDER: &str = "SELECT id FROM jobs WHERE namespace = ? AND name = ?";
+const REMOVE_JOB: &str = "DELETE FROM jobs WHERE id = ? AND revision = ?";
 
 /// Writes a batch.
 pub(crate) async fn commit<B: Backend>(
@@ -46,6 +47,9 @@ pub(crate) async fn commit<B: Backend>(
             Ok(refused) => {
                 known.note(new_jobs);
                 return explain::outcomes(backend, &commit.transaction, refused).await;
+            }
+            Err(Fault::Conflicts(refused)) => {
+                return explain::undone(backend, &commit.transaction, refused).await;
             }
             Err(Fault::Unmatched) => {
                 if let Some(outcomes) = fence_missed(backend, &commit.transaction).await? {
@@ -134,6 +138,11 @@ impl Commit {
             Write::InsertEvent(event) => Some(event::encode(event)),
             Write::PutNode(node) if update => Some(node::encode_update(node)),
             Write::PutNode(node) => Some(node::encode(node)),
+            Write::PutRecord(record) if update => Some(record::encode_update(record)),
+            Write::PutRecord(record) => Some(record::encode(record)),
+            Write::RemoveRecord { kind, key, expected } => {
+                Some(record::encode_removal(*kind, key, *expected))
+            }
             Write::AddCounts(add) => Some(counter::encode(&add.0, &add.1)),
             _ => None,
         })
@@ -143,8 +152,12 @@ impl Commit {
     async fn put_jobs<S: Session>(&self, session: &mut S, refused: &mut Vec<u32>) -> Result<(), Fault> {
         session.query(JOBS_LOCK.text(S::DIALECT), &[], |row| row.int(0)).await?;
         for at in &self.plan.jobs {
-            let Write::PutJob(put) = &self.transaction.writes[*at as usize] else { continue };
-            if !put_job(session, put).await? {
+            let applied = match &self.transaction.writes[*at as usize] {
+                Write::PutJob(put) => put_job(session, put).await?,
+                Write::RemoveJob { id, expected } => remove_job(session, *id, *expected).await?,
+                _ => continue,
+            };
+            if !applied {
                 refused.push(*at);
             }
         }
@@ -166,6 +179,11 @@ async fn put_job<S: Session>(session: &mut S, put: &Job) -> Result<bool, Fault> 
     let op = Op::Batch { batch, rows: &vec![row], contested: true };
     let applied = session.flight(&[op], false).await?;
     Ok(applied.iter().all(|applied| applied.row(0)))
+}
+
+async fn remove_job<S: Session>(session: &mut S, id: JobId, expected: u64) -> Result<bool, Fault> {
+    let params = [Value::Bytes(id.as_bytes()), Value::Int(expected as i64)];
+    Ok(session.execute(REMOVE_JOB, &params).await? == 1)
 }
 
 impl Work for Commit {
@@ -193,6 +211,9 @@ impl Work for Commit {
         let node_inserts = self.rare(&plan.node_inserts, false);
         let node_updates = self.rare(&plan.node_updates, true);
         let counters = self.rare(&plan.counters, false);
+        let record_inserts = self.rare(&plan.record_inserts, false);
+        let record_updates = self.rare(&plan.record_updates, true);
+        let record_removals = self.rare(&plan.record_removals, false);
         let mut groups: Vec<(&'static Batch, &dyn Rows, &[u32])> = Vec::with_capacity(8);
         // Nobody waits for the answer, but it must be there before the first run is.
         if !self.run_jobs.is_empty() {
@@ -208,6 +229,9 @@ impl Work for Commit {
         groups.push((&node::INSERT, &node_inserts, &plan.node_inserts));
         groups.push((&node::UPDATE, &node_updates, &plan.node_updates));
         groups.push((&counter::ADD, &counters, &plan.counters));
+        groups.push((&record::INSERT, &record_inserts, &plan.record_inserts));
+        groups.push((&record::UPDATE, &record_updates, &plan.record_updates));
+        groups.push((&record::REMOVE, &record_removals, &plan.record_removals));
         groups.retain(|(_, _, positions)| !positions.is_empty());
 
         let batches_from = ops.len();
@@ -219,12 +243,16 @@ impl Work for Commit {
         let pause = self.pause.as_ref().zip(fence).map(|(pause, fence)| [pause.value(), fence[1]]);
         ops.extend(pause.iter().map(|params| Op::Execute(&PAUSE, params)));
 
-        let answers = session.flight(&ops, true).await?;
+        // A flight that commits by itself could not be undone.
+        let answers = session.flight(&ops, !self.transaction.all_or_nothing).await?;
         for ((_, _, positions), applied) in groups.iter().zip(&answers[batches_from..]) {
             if let Applied::Some(rows) = applied {
                 refused
                     .extend(positions.iter().zip(rows).filter(|(_, applied)| !**applied).map(|(at, _)| *at));
             }
+        }
+        if self.transaction.all_or_nothing && !refused.is_empty() {
+            return Err(Fault::Conflicts(refused));
         }
         Ok(refused)
     }

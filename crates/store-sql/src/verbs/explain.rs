@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use mainspring_model::RunId;
-use mainspring_store::readback::RunMark;
-use mainspring_store::{Conflict, Outcome, Transaction, Write};
+use mainspring_store::readback::{self, RunMark};
+use mainspring_store::{Conflict, Outcome, RecordKey, RecordKind, Transaction, Write};
 
 use super::lookup;
 use crate::session::{Backend, Result};
@@ -19,16 +19,51 @@ pub(crate) async fn outcomes<B: Backend>(
     let mut outcomes = vec![Outcome::Applied; transaction.writes.len()];
     if !refused.is_empty() {
         let writes: Vec<&Write> = refused.iter().map(|at| &transaction.writes[*at as usize]).collect();
-        for (at, conflict) in refused.iter().zip(conflicts(backend, &writes).await?) {
-            outcomes[*at as usize] = Outcome::Conflict(conflict);
+        let found = Found::read(backend, &writes).await?;
+        for (at, write) in refused.iter().zip(writes) {
+            outcomes[*at as usize] = found.outcome(write);
         }
     }
     Ok(outcomes)
 }
 
-async fn conflicts<B: Backend>(backend: &B, writes: &[&Write]) -> Result<Vec<Conflict>> {
-    let found = Found::read(backend, writes).await?;
-    Ok(writes.iter().map(|write| found.conflict(write)).collect())
+/// Every write undone but those at `refused`, which are explained.
+pub(crate) async fn undone<B: Backend>(
+    backend: &B,
+    transaction: &Transaction,
+    refused: Vec<u32>,
+) -> Result<Vec<Outcome>> {
+    let mut outcomes = outcomes(backend, transaction, refused).await?;
+    for at in 0..outcomes.len() {
+        match &outcomes[at] {
+            Outcome::Applied => outcomes[at] = Outcome::Undone,
+            Outcome::Conflict(Conflict::KeyTaken(None)) => {
+                // A run whose key nobody has met one of its own batch, which is undone now.
+                if let Some(holder) =
+                    holder_within(&transaction.writes[..at], &outcomes, &transaction.writes[at])
+                {
+                    outcomes[at] = Outcome::Conflict(Conflict::KeyTaken(Some(holder)));
+                }
+            }
+            Outcome::Conflict(_) | Outcome::Undone => {}
+        }
+    }
+    Ok(outcomes)
+}
+
+/// The run among the `earlier` writes that had the key of `refused` for as long as the batch lasted.
+fn holder_within(earlier: &[Write], outcomes: &[Outcome], refused: &Write) -> Option<RunId> {
+    let Write::InsertRun(refused) = refused else { return None };
+    earlier.iter().zip(outcomes).find_map(|(write, outcome)| match write {
+        Write::InsertRun(run)
+            if *outcome == Outcome::Undone
+                && run.head.namespace == refused.head.namespace
+                && run.head.idempotency_key == refused.head.idempotency_key =>
+        {
+            Some(run.head.id)
+        }
+        _ => None,
+    })
 }
 
 /// What there is under the ids and names of some writes.
@@ -37,11 +72,13 @@ struct Found {
     keys: HashMap<lookup::NameKey, RunId>,
     jobs: HashMap<[u8; 16], u64>,
     nodes: HashMap<[u8; 16], u64>,
+    records: HashMap<(RecordKind, RecordKey), u64>,
 }
 
 impl Found {
     async fn read<B: Backend>(backend: &B, writes: &[&Write]) -> Result<Self> {
         let (mut runs, mut keys, mut jobs, mut nodes) = (vec![], vec![], vec![], vec![]);
+        let mut records = vec![];
         for write in writes {
             match write {
                 Write::InsertRun(run) => {
@@ -52,6 +89,9 @@ impl Found {
                 }
                 Write::UpdateRun(update) => runs.push(*update.id.as_bytes()),
                 Write::PutJob(job) => jobs.push(*job.id.as_bytes()),
+                Write::RemoveJob { id, .. } => jobs.push(*id.as_bytes()),
+                Write::PutRecord(record) => records.push((record.kind, &record.key)),
+                Write::RemoveRecord { kind, key, .. } => records.push((*kind, key)),
                 Write::PutNode(node) => nodes.push(*node.id.as_bytes()),
                 Write::InsertAttempt(_)
                 | Write::InsertEvent(_)
@@ -65,11 +105,18 @@ impl Found {
             keys: lookup::key_holders(backend, &keys).await?,
             jobs: lookup::revisions(backend, "SELECT id, revision FROM jobs", &jobs).await?,
             nodes: lookup::revisions(backend, "SELECT id, revision FROM nodes", &nodes).await?,
+            records: lookup::record_revisions(backend, &records).await?,
         })
     }
 
-    fn conflict(&self, write: &Write) -> Conflict {
-        match write {
+    fn outcome(&self, write: &Write) -> Outcome {
+        let removed = |expected: u64, found: Option<u64>| {
+            // One that fits now did not when it was tried.
+            let otherwise = found.map_or(Conflict::Missing, Conflict::Version);
+            Conflict::of_removal(expected, found).unwrap_or(otherwise)
+        };
+        let record = |kind: RecordKind, key: &RecordKey| self.records.get(&(kind, key.clone())).copied();
+        Outcome::Conflict(match write {
             Write::InsertRun(run) => match &run.head.idempotency_key {
                 Some(key) if !self.runs.contains_key(&run.head.id) => {
                     let key = lookup::name_key(run.head.namespace.as_str(), key);
@@ -80,24 +127,23 @@ impl Found {
             Write::UpdateRun(update) => {
                 self.runs.get(&update.id).map_or(Conflict::Missing, |mark| Conflict::Version(mark.version))
             }
-            Write::PutJob(job) => put_conflict(job.revision, self.jobs.get(job.id.as_bytes()).copied()),
-            Write::PutNode(node) => put_conflict(node.revision, self.nodes.get(node.id.as_bytes()).copied()),
+            Write::PutJob(job) => {
+                // One that the row did not refuse was refused by the name, even when a later write freed it again.
+                return readback::refused(job.revision, self.jobs.get(job.id.as_bytes()).copied(), true);
+            }
+            Write::PutNode(node) => {
+                return readback::refused(node.revision, self.nodes.get(node.id.as_bytes()).copied(), false);
+            }
+            Write::PutRecord(put) => {
+                return readback::refused(put.revision, record(put.kind, &put.key), false);
+            }
+            Write::RemoveJob { id, expected } => removed(*expected, self.jobs.get(id.as_bytes()).copied()),
+            Write::RemoveRecord { kind, key, expected } => removed(*expected, record(*kind, key)),
             Write::InsertAttempt(_)
             | Write::InsertEvent(_)
             | Write::InsertJobVersion(_)
             | Write::AddCounts(_)
             | Write::PauseCell(_) => Conflict::Exists,
-        }
-    }
-}
-
-/// A put that the row did not refuse was refused by the name, even when a later write freed it again.
-fn put_conflict(written: u64, found: Option<u64>) -> Conflict {
-    match found {
-        Some(_) if written == 1 => Conflict::Exists,
-        Some(found) if found.wrapping_add(1) == written => Conflict::KeyTaken(None),
-        Some(found) => Conflict::Version(found),
-        None if written == 1 => Conflict::KeyTaken(None),
-        None => Conflict::Missing,
+        })
     }
 }

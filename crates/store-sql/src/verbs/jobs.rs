@@ -68,3 +68,26 @@ pub(crate) async fn versions<B: Backend>(backend: &B, keys: &[(JobId, u32)]) -> 
     )
     .await
 }
+
+/// The versions of a job, newest first.
+pub(crate) async fn versions_of<B: Backend>(
+    backend: &B,
+    job: JobId,
+    after: Option<u32>,
+    limit: usize,
+) -> Result<Page<JobVersion>> {
+    fn decode(row: &dyn Row) -> Result<Placed<u32, JobVersion>, Damage> {
+        Ok((row.number(1)?, job::decode_version(row)))
+    }
+    check::rows(limit)?;
+    let query = |after: Option<u32>| {
+        let mut read = Query::new(job::SELECT_VERSIONS);
+        read.and("job = ?", [job.as_bytes().into()]);
+        if let Some(after) = after {
+            read.and("version < ?", [i64::from(after).into()]);
+        }
+        read.page("version DESC", limit + 1);
+        read
+    };
+    page::read(backend, limit, after, query, decode).await
+}

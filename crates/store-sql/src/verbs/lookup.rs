@@ -5,13 +5,17 @@ use std::collections::HashMap;
 
 use mainspring_model::{Epoch, JobId, RunId, RunState};
 use mainspring_store::readback::RunMark;
+use mainspring_store::{RecordKey, RecordKind};
 
 use super::statement::Query;
+use crate::rows::record;
 use crate::session::{Backend, Result};
 use crate::value::{Damage, Decode, Param, Row};
 
 /// Keys in one statement.
 pub(crate) const CHUNK_MAX: usize = 256;
+/// Pairs in one statement.
+pub(crate) const PAIRS_MAX: usize = 64;
 
 /// A read for each chunk of `ids`: `select`, then `column IN (…)`.
 pub(crate) fn by_id<'a>(
@@ -34,7 +38,7 @@ pub(crate) fn by_pair<'a>(
     columns: (&'a str, &'a str),
     pairs: &'a [(Param, Param)],
 ) -> impl Iterator<Item = Query> + 'a {
-    pairs.chunks(CHUNK_MAX / 4).map(move |chunk| {
+    pairs.chunks(PAIRS_MAX).map(move |chunk| {
         let size = chunk.len().next_power_of_two();
         let one = format!("({} = ? AND {} = ?)", columns.0, columns.1);
         let mut query = Query::new(select);
@@ -127,4 +131,22 @@ pub(crate) async fn revisions<B: Backend>(
         Ok((row.id(0)?, row.int(1)? as u64))
     }
     Ok(all(backend, by_id(select, "id", ids), decode).await?.into_iter().collect())
+}
+
+/// The revisions of these records.
+pub(crate) async fn record_revisions<B: Backend>(
+    backend: &B,
+    keys: &[(RecordKind, &RecordKey)],
+) -> Result<HashMap<(RecordKind, RecordKey), u64>> {
+    fn decode(row: &dyn Row) -> Result<((RecordKind, RecordKey), u64), Damage> {
+        Ok((record::decode_key(row)?, row.int(2)? as u64))
+    }
+    let pairs = record_pairs(keys);
+    let select = "SELECT kind, record_key, revision FROM records";
+    Ok(all(backend, by_pair(select, ("kind", "record_key"), &pairs), decode).await?.into_iter().collect())
+}
+
+/// The keys of records as parameters.
+pub(crate) fn record_pairs(keys: &[(RecordKind, &RecordKey)]) -> Vec<(Param, Param)> {
+    keys.iter().map(|(kind, key)| record::encode_key(*kind, key).into()).collect()
 }

@@ -11,6 +11,7 @@ pub(crate) mod newest;
 pub(crate) mod nodes;
 pub(crate) mod page;
 pub(crate) mod plan;
+pub(crate) mod records;
 pub(crate) mod replay;
 pub(crate) mod retain;
 pub(crate) mod runs;

@@ -12,7 +12,7 @@ pub(crate) type Placed<C, T> = (C, Result<T, Damage>);
 
 /// Reads pages of `limit` rows, each beginning after a cursor, until one has a sound row or nothing follows.
 /// `query` must ask for one row more than the limit.
-pub(crate) async fn read<B: Backend, C: Copy + Send + 'static, T: Send + 'static>(
+pub(crate) async fn read<B: Backend, C: Clone + Send + 'static, T: Send + 'static>(
     backend: &B,
     limit: usize,
     after: Option<C>,
@@ -22,10 +22,10 @@ pub(crate) async fn read<B: Backend, C: Copy + Send + 'static, T: Send + 'static
     let mut after = after;
     loop {
         let mut found: Vec<Placed<C, T>> =
-            query(after).read(backend, decode).await?.into_iter().filter_map(sound).collect();
+            query(after.clone()).read(backend, decode).await?.into_iter().filter_map(sound).collect();
         let more = found.len() > limit;
         found.truncate(limit);
-        let last = found.last().map(|(cursor, _)| *cursor);
+        let last = found.last().map(|(cursor, _)| cursor.clone());
         let rows: Vec<T> = found.into_iter().filter_map(|(_, row)| sound(row)).collect();
         match last {
             Some(_) if rows.is_empty() && more => after = last,

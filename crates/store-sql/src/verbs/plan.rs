@@ -22,7 +22,7 @@ pub(crate) struct Plan {
     pub(crate) attempts: Vec<u32>,
     /// Events to keep.
     pub(crate) events: Vec<u32>,
-    /// Jobs to insert or replace, in the caller's order.
+    /// Jobs to insert, replace or remove, in the caller's order.
     pub(crate) jobs: Vec<u32>,
     /// Versions to insert.
     pub(crate) job_versions: Vec<u32>,
@@ -34,6 +34,12 @@ pub(crate) struct Plan {
     pub(crate) counters: Vec<u32>,
     /// The pause of the cell.
     pub(crate) pause: Option<u32>,
+    /// Records to insert.
+    pub(crate) record_inserts: Vec<u32>,
+    /// Records to replace.
+    pub(crate) record_updates: Vec<u32>,
+    /// Records to remove.
+    pub(crate) record_removals: Vec<u32>,
 }
 
 impl Plan {
@@ -49,12 +55,15 @@ impl Plan {
                 Write::UpdateRun(_) => plan.run_updates.push(at),
                 Write::InsertAttempt(_) => plan.attempts.push(at),
                 Write::InsertEvent(_) => plan.events.push(at),
-                Write::PutJob(_) => plan.jobs.push(at),
+                Write::PutJob(_) | Write::RemoveJob { .. } => plan.jobs.push(at),
                 Write::InsertJobVersion(_) => plan.job_versions.push(at),
                 Write::PutNode(node) if node.revision == 1 => plan.node_inserts.push(at),
                 Write::PutNode(_) => plan.node_updates.push(at),
                 Write::AddCounts(_) => plan.counters.push(at),
                 Write::PauseCell(_) => plan.pause = Some(at),
+                Write::PutRecord(record) if record.revision == 1 => plan.record_inserts.push(at),
+                Write::PutRecord(_) => plan.record_updates.push(at),
+                Write::RemoveRecord { .. } => plan.record_removals.push(at),
             }
         }
         plan.run_inserts = waves(writes, inserts);
@@ -69,6 +78,9 @@ impl Plan {
             &mut plan.node_inserts,
             &mut plan.node_updates,
             &mut plan.counters,
+            &mut plan.record_inserts,
+            &mut plan.record_updates,
+            &mut plan.record_removals,
         ] {
             sort(group, writes);
         }
@@ -122,20 +134,27 @@ fn sort(group: &mut [u32], writes: &[Write]) {
 }
 
 /// The primary key within the group: an id, a number, a name.
-fn key(write: &Write) -> ([u8; 16], i64, i64, &str) {
+fn key(write: &Write) -> ([u8; 16], i64, i64, &[u8]) {
     match write {
-        Write::UpdateRun(update) => (*update.id.as_bytes(), 0, 0, ""),
+        Write::UpdateRun(update) => (*update.id.as_bytes(), 0, 0, b""),
         Write::InsertAttempt(attempt) => {
-            (*attempt.token.run.as_bytes(), i64::from(attempt.token.number), 0, "")
+            (*attempt.token.run.as_bytes(), i64::from(attempt.token.number), 0, b"")
         }
         Write::InsertEvent(event) => {
-            (*event.run.as_bytes(), event.version as i64, i64::from(event.ordinal), "")
+            (*event.run.as_bytes(), event.version as i64, i64::from(event.ordinal), b"")
         }
-        Write::InsertJobVersion(version) => (*version.job.as_bytes(), i64::from(version.version), 0, ""),
-        Write::PutNode(node) => (*node.id.as_bytes(), 0, 0, ""),
-        Write::AddCounts(add) => (*add.0.job.as_bytes(), add.0.hour.as_micros(), 0, add.0.namespace.as_str()),
+        Write::InsertJobVersion(version) => (*version.job.as_bytes(), i64::from(version.version), 0, b""),
+        Write::PutNode(node) => (*node.id.as_bytes(), 0, 0, b""),
+        Write::AddCounts(add) => {
+            let namespace = add.0.namespace.as_str().as_bytes();
+            (*add.0.job.as_bytes(), add.0.hour.as_micros(), 0, namespace)
+        }
+        Write::PutRecord(record) => ([0; 16], i64::from(record.kind.0), 0, record.key.as_bytes()),
+        Write::RemoveRecord { kind, key, .. } => ([0; 16], i64::from(kind.0), 0, key.as_bytes()),
         // These keep another order, or are alone.
-        Write::InsertRun(_) | Write::PutJob(_) | Write::PauseCell(_) => ([0; 16], 0, 0, ""),
+        Write::InsertRun(_) | Write::PutJob(_) | Write::RemoveJob { .. } | Write::PauseCell(_) => {
+            ([0; 16], 0, 0, b"")
+        }
     }
 }
 

@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 
 use mainspring_model::{Epoch, Job, JobId, Node, NodeId, RunId};
 use mainspring_store::readback::{self, RunMark};
-use mainspring_store::{Outcome, Transaction, Write};
+use mainspring_store::{Conflict, Outcome, Record, RecordKey, RecordKind, Transaction, Write};
 
 use super::lookup::{self, NameKey};
 use super::statement::Query;
-use crate::rows::{job, node};
+use crate::rows::{job, node, record};
 use crate::session::{Backend, Result};
 use crate::value::{Damage, Param, Row};
 
@@ -33,6 +33,7 @@ struct There {
     names: HashMap<NameKey, JobId>,
     versions: HashSet<([u8; 16], i64)>,
     nodes: HashMap<NodeId, Node>,
+    records: HashMap<(RecordKind, RecordKey), Record>,
 }
 
 /// What to ask for.
@@ -46,6 +47,7 @@ struct Asked<'a> {
     names: Vec<(&'a str, &'a str)>,
     versions: Vec<(Param, Param)>,
     nodes: Vec<[u8; 16]>,
+    records: Vec<(RecordKind, &'a RecordKey)>,
 }
 
 impl<'a> Asked<'a> {
@@ -72,7 +74,11 @@ impl<'a> Asked<'a> {
                     asked.versions.push((version.job.as_bytes().into(), i64::from(version.version).into()));
                 }
                 Write::PutNode(node) => asked.nodes.push(*node.id.as_bytes()),
-                Write::AddCounts(_) | Write::PauseCell(_) => {}
+                Write::PutRecord(record) => asked.records.push((record.kind, &record.key)),
+                Write::AddCounts(_)
+                | Write::PauseCell(_)
+                | Write::RemoveJob { .. }
+                | Write::RemoveRecord { .. } => {}
             }
         }
         asked
@@ -93,6 +99,8 @@ impl There {
         let events = lookup::by_id("SELECT run, version, ordinal FROM run_events", "run", &asked.events);
         let versions =
             lookup::by_pair("SELECT job, version FROM job_versions", ("job", "version"), &asked.versions);
+        let pairs = lookup::record_pairs(&asked.records);
+        let records = lookup::by_pair(record::SELECT, ("kind", "record_key"), &pairs);
         Ok(Self {
             runs: lookup::run_marks(backend, &asked.runs).await?,
             keys: lookup::key_holders(backend, &asked.keys).await?,
@@ -106,6 +114,7 @@ impl There {
                 node.id
             })
             .await?,
+            records: keyed(backend, records, record::decode, |row| (row.kind, row.key.clone())).await?,
         })
     }
 
@@ -138,6 +147,11 @@ impl There {
                 readback::insert(self.versions.contains(&key))
             }
             Write::PutNode(node) => readback::put_node(node, self.nodes.get(&node.id)),
+            Write::PutRecord(record) => {
+                readback::put_record(record, self.records.get(&(record.kind, record.key.clone())))
+            }
+            // No fenced batch has removals.
+            Write::RemoveJob { .. } | Write::RemoveRecord { .. } => Outcome::Conflict(Conflict::Missing),
             Write::AddCounts(_) | Write::PauseCell(_) => Outcome::Applied,
         }
     }

@@ -10,7 +10,7 @@ const HISTORY: u64 = 5_000;
 const ACTIVE: u64 = 50;
 
 /// The index that each read must go by, and whether its order must come from there too.
-const INDEXES: [(&str, &str, bool); 7] = [
+const INDEXES: [(&str, &str, bool); 10] = [
     ("shelf", "runs_active", true),
     ("shelf after", "runs_active", true),
     ("everything", "primary", true),
@@ -18,6 +18,9 @@ const INDEXES: [(&str, &str, bool); 7] = [
     ("active of a job", "runs_active", false),
     ("of a job", "runs_job", true),
     ("of a namespace", "runs_job", false),
+    ("records", "primary of records", true),
+    ("records after", "primary of records", true),
+    ("expired records", "records_expiry", true),
 ];
 
 async fn check(server: Server) {
@@ -41,10 +44,14 @@ async fn check(server: Server) {
     for ((probe, text), (expected, index, ordered)) in probes.iter().zip(INDEXES) {
         assert_eq!(*probe, expected);
         let plan = place.plan(&format!("{explain} {text}")).await.to_lowercase();
-        let primary = if server == Server::Postgres { "runs_pkey" } else { "primary" };
-        let index = if index == "primary" { primary } else { index };
+        let index = match (index, server) {
+            ("primary", Server::Postgres) => "runs_pkey",
+            ("primary of records", Server::Postgres) => "records_pkey",
+            ("primary of records", Server::Sqlite | Server::Mysql) => "primary",
+            (index, _) => index,
+        };
         assert!(plan.contains(index), "{server:?}, {probe}: {text}\n{plan}");
-        for scan in ["seq scan", "scan runs\n", "\"access_type\": \"all\"", "bitmap"] {
+        for scan in ["seq scan", "scan runs\n", "scan records\n", "\"access_type\": \"all\"", "bitmap"] {
             let derived = server == Server::Mysql && text.contains("UNION");
             assert!(derived || !plan.contains(scan), "{server:?}, {probe}: {text}\n{plan}");
         }

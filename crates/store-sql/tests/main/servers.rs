@@ -258,8 +258,18 @@ impl Backdoor {
 }
 
 /// Every table but the one of migrations.
-const TABLES: [&str; 9] =
-    ["runs", "attempts", "run_events", "jobs", "job_versions", "nodes", "counters", "leases", "members"];
+const TABLES: [&str; 10] = [
+    "runs",
+    "attempts",
+    "run_events",
+    "jobs",
+    "job_versions",
+    "nodes",
+    "counters",
+    "leases",
+    "members",
+    "records",
+];
 
 /// Fresh stores for conformance. Making tables takes a server longer than most cases, so they are made once and
 /// emptied; a case that asks for data of its own gets it.
