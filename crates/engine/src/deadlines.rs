@@ -183,6 +183,8 @@ impl Cell {
         let silent = entry.heard_at + silence;
         let at = match entry.node.state {
             NodeState::Up => Some(silent),
+            // It is away and holds nothing; it stays out of service until somebody says otherwise.
+            NodeState::Draining { .. } if entry.session == 0 && entry.runs.is_empty() => None,
             NodeState::Draining { deadline } if deadline > self.last_now => Some(silent.min(deadline)),
             NodeState::Draining { .. } => Some(silent),
             // A new owner may find a run on a node that was given up: it is given up with it.
@@ -225,14 +227,22 @@ impl Cell {
     /// leave service before the first run looks for another node.
     fn lose_silent(&mut self, now: Timestamp) {
         let is_silent = |entry: &NodeEntry| {
-            (entry.lives() || !entry.runs.is_empty()) && now.since(entry.heard_at) >= self.config.lost_after
+            let expected = match entry.node.state {
+                NodeState::Up => true,
+                NodeState::Draining { .. } => entry.session > 0,
+                NodeState::Lost | NodeState::Left => false,
+            };
+            (expected || !entry.runs.is_empty()) && now.since(entry.heard_at) >= self.config.lost_after
         };
         let all = self.nodes.entries.iter();
         let silent: Vec<usize> = all.filter(|(_, entry)| is_silent(entry)).map(|(ix, _)| ix).collect();
         for ix in &silent {
             self.nodes.change(*ix, |entry| {
                 entry.session = 0;
-                entry.node.state = NodeState::Lost;
+                // A node that is being emptied stays so when it returns: it may be away for the very repair.
+                if !matches!(entry.node.state, NodeState::Draining { .. }) {
+                    entry.node.state = NodeState::Lost;
+                }
                 entry.node.updated_at = now;
             });
             self.timers.disarm(&mut self.nodes.entries[*ix].armed, Subject::Node(*ix));

@@ -100,10 +100,61 @@ fn a_deadline_that_moved_later_stops_nothing_early() {
 fn what_cannot_be_drained() {
     let mut world = World::new();
     let a = world.node("a");
-    world.silence(a);
-    world.pass(world.config.lost_after);
+    let session = world.agent(a).session;
+    world.handle(Event::Goodbye { node: a, session });
     world.hush();
     drain(&mut world, a, Some(at(100)));
     drain(&mut world, NodeId::new(at(0), 99), Some(at(100)));
     world.expect(&["1: refused IllegalState", "2: refused NotFound"]);
+}
+
+#[test]
+fn a_drained_node_that_was_away_is_still_drained() {
+    let mut world = World::new();
+    let a = world.node("a");
+    drain(&mut world, a, Some(at(50)));
+    let agent = world.silence(a);
+    world.pass(secs(100));
+    world.revive(agent);
+    world.connect(a);
+    assert_eq!(world.node_state(a), NodeState::Draining { deadline: at(50) }, "lost and back");
+    let session = world.agent(a).session;
+    world.handle(Event::Goodbye { node: a, session });
+    assert_eq!(world.node_state(a), NodeState::Draining { deadline: at(50) }, "gone on purpose");
+    world.connect(a);
+    assert_eq!(world.node_state(a), NodeState::Draining { deadline: at(50) }, "and back");
+    let job = world.job();
+    let run = world.submit(&job);
+    assert_eq!(world.why(run).name(), "no_node");
+    drain(&mut world, a, None);
+    assert_eq!(world.state(run), RunState::Running);
+}
+
+#[test]
+fn the_attempts_of_a_drained_node_are_given_up_when_it_is_lost() {
+    let mut world = World::new();
+    let a = world.node("a");
+    let job = world.job();
+    let run = world.submit(&job);
+    drain(&mut world, a, Some(at(5_000)));
+    world.silence(a);
+    world.pass(secs(60));
+    assert_eq!(world.earlier(run), [Cause::Lost { node: a }]);
+    assert_eq!(world.node_state(a), NodeState::Draining { deadline: at(5_000) });
+    world.hush();
+    world.pass(secs(600));
+    world.quiet();
+}
+
+#[test]
+fn a_lost_node_can_be_drained_before_it_returns() {
+    let mut world = World::new();
+    let a = world.node("a");
+    let agent = world.silence(a);
+    world.pass(secs(60));
+    assert_eq!(world.node_state(a), NodeState::Lost);
+    drain(&mut world, a, Some(at(900)));
+    world.revive(agent);
+    world.connect(a);
+    assert_eq!(world.node_state(a), NodeState::Draining { deadline: at(900) });
 }

@@ -52,7 +52,7 @@ pub enum NodeState {
     },
     /// It was silent for too long; its attempts were given up.
     Lost,
-    /// It said goodbye, or was drained empty.
+    /// It said goodbye,.
     Left,
 }
 

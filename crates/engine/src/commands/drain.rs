@@ -25,12 +25,15 @@ impl Cell {
             return self.reply_now(request, Answer::Refused { code: ErrorCode::NotFound, message });
         };
         let state = self.nodes.get(ix).node.state;
+        // A lost node may be drained before it returns.
         let next = match (state, deadline) {
-            (NodeState::Lost | NodeState::Left, _) => {
+            (NodeState::Left, _) | (NodeState::Lost, None) => {
                 let message = format!("{node} is {}", state.name());
                 return self.reply_now(request, Answer::Refused { code: ErrorCode::IllegalState, message });
             }
-            (NodeState::Up | NodeState::Draining { .. }, Some(deadline)) => NodeState::Draining { deadline },
+            (NodeState::Up | NodeState::Lost | NodeState::Draining { .. }, Some(deadline)) => {
+                NodeState::Draining { deadline }
+            }
             (NodeState::Up | NodeState::Draining { .. }, None) => NodeState::Up,
         };
         self.nodes.change(ix, |entry| {

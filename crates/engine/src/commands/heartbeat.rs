@@ -59,7 +59,10 @@ impl Cell {
         if self.nodes.get(ix).runs.is_empty() {
             self.nodes.change(ix, |entry| {
                 entry.session = 0;
-                entry.node.state = NodeState::Left;
+                // A node that is being emptied stays so when it returns.
+                if !matches!(entry.node.state, NodeState::Draining { .. }) {
+                    entry.node.state = NodeState::Left;
+                }
                 entry.node.updated_at = now;
             });
             self.mark_node(ix);
