@@ -33,6 +33,7 @@ const ALLOWED: &[Edges] = &[
         to: &["model", "store", "engine", "wire", "blob"],
         to_in_tests: &["store-mem", "store-sql"],
     },
+    Edges { from: "sidecar", to: &["model"], to_in_tests: &[] },
     Edges { from: "agent", to: &["model", "wire", "blob", "sidecar"], to_in_tests: &[] },
     Edges { from: "client", to: &["model", "wire"], to_in_tests: &[] },
     Edges {

@@ -1,0 +1,122 @@
+//! The directory of an attempt: made before the task, read after it, removed when asked.
+//!
+//! The directory belongs to the sidecar, so that a task of another user cannot put a link where the sidecar will
+//! write; only `work`, `output` and `progress` belong to the task. Whatever a task leaves there is opened as a plain
+//! file or not at all.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, chown};
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+use crate::key::AttemptKey;
+use crate::layout::Layout;
+use crate::protocol::Start;
+
+/// Names in the directory that a `File` of an order may not take.
+const OWN_NAMES: &[&str] = &["work", "output", "progress", "log", "stdin", "launch"];
+
+/// Who owns what the task may write.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Owner {
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+}
+
+/// Whether a name may be given to a file of an order.
+pub(crate) fn is_file_name(name: &str) -> bool {
+    let plain =
+        !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0']) && name.len() <= 128;
+    plain && !name.starts_with("tail-") && !OWN_NAMES.contains(&name)
+}
+
+/// Makes the directory with everything that the order brings.
+pub(crate) fn create(layout: &Layout, start: &Start, owner: Option<Owner>) -> io::Result<()> {
+    let directory = layout.attempt(&start.key);
+    let mode = if owner.is_some() { 0o711 } else { 0o700 };
+    make(&directory, mode)?;
+    let work = layout.work(&start.key);
+    make(&work, 0o700)?;
+    for file in &start.files {
+        place(&directory.join(&file.name), &file.content, file.mode, owner)?;
+    }
+    if let Some(owner) = owner {
+        chown(&work, Some(owner.uid), Some(owner.gid))?;
+        place(&layout.output(&start.key), b"", 0o600, Some(owner))?;
+        place(&layout.progress(&start.key), b"", 0o600, Some(owner))?;
+    }
+    Ok(())
+}
+
+/// Removes the directory. A task may have left modes that forbid it, if it is not ours to ignore them.
+pub(crate) fn remove(layout: &Layout, key: &AttemptKey) -> io::Result<()> {
+    let directory = layout.attempt(key);
+    match fs::remove_dir_all(&directory) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            open_up(&directory);
+            fs::remove_dir_all(&directory)
+        }
+        outcome => outcome,
+    }
+}
+
+/// The content of the output file, unless it is empty; an error if it is longer than `limit`.
+pub(crate) fn read_output(layout: &Layout, key: &AttemptKey, limit: u32) -> Result<Option<Vec<u8>>, TooLong> {
+    let Ok(file) = open_plain(&layout.output(key)) else { return Ok(None) };
+    let mut content = Vec::new();
+    let read = file.take(u64::from(limit) + 1).read_to_end(&mut content);
+    match read {
+        Ok(length) if length > limit as usize => Err(TooLong),
+        Ok(length) if length > 0 => Ok(Some(content)),
+        _ => Ok(None),
+    }
+}
+
+/// The output is longer than allowed.
+pub(crate) struct TooLong;
+
+/// Opens a file that a task controls: no link is followed, and nothing but a plain file is taken, so that the open
+/// never blocks.
+pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(ErrorKind::InvalidInput.into()),
+    }
+}
+
+/// Writes a file that must not be there yet.
+pub(crate) fn place(path: &Path, content: &[u8], mode: u32, owner: Option<Owner>) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+    file.write_all(content)?;
+    if let Some(owner) = owner {
+        rustix::fs::fchown(
+            &file,
+            Some(rustix::fs::Uid::from_raw(owner.uid)),
+            Some(rustix::fs::Gid::from_raw(owner.gid)),
+        )?;
+    }
+    Ok(())
+}
+
+fn make(path: &Path, mode: u32) -> io::Result<()> {
+    match DirBuilder::new().mode(mode).create(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        outcome => outcome,
+    }
+}
+
+/// Gives us back what a task locked away from its own user.
+fn open_up(directory: &Path) {
+    let _ = fs::set_permissions(directory, fs::Permissions::from_mode(0o700));
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    for entry in entries.flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_up(&entry.path());
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The cgroup file systems that are mounted, and our branch in each: a base with one directory per attempt, and a
+//! home for the sidecar itself.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use crate::protocol::ResourceCaps;
+
+/// A mounted cgroup file system and where in it this process is.
+#[derive(Debug, Clone)]
+pub(crate) struct Mount {
+    unified: bool,
+    controllers: Vec<String>,
+    own: PathBuf,
+}
+
+/// Our branch of one mount.
+#[derive(Debug, Clone)]
+pub(crate) struct Hierarchy {
+    unified: bool,
+    base: PathBuf,
+    home: PathBuf,
+}
+
+/// What can be limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Controller {
+    Memory,
+    Pids,
+    Cpu,
+}
+
+/// Every mounted hierarchy, the unified one first.
+pub(crate) fn mounted() -> Vec<Mount> {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let places = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let mut found: Vec<Mount> = mounts.lines().filter_map(|line| mount(line, &places)).collect();
+    found.sort_by_key(|mount| !mount.unified);
+    found
+}
+
+/// `/proc/self/mounts` has `device path type options …`, `/proc/self/cgroup` has `number:controllers:path`.
+fn mount(line: &str, places: &str) -> Option<Mount> {
+    let mut words = line.split(' ');
+    let (path, kind, options) = (words.nth(1)?, words.next()?, words.next()?);
+    let unified = match kind {
+        "cgroup2" => true,
+        "cgroup" => false,
+        _ => return None,
+    };
+    let place = places.lines().find_map(|place| {
+        let mut parts = place.splitn(3, ':').skip(1);
+        let (controllers, own) = (parts.next()?, parts.next()?);
+        let first = controllers.split(',').next()?;
+        let matches = if unified {
+            controllers.is_empty()
+        } else {
+            !first.is_empty() && options.split(',').any(|o| o == first)
+        };
+        matches.then_some((controllers, own))
+    })?;
+    Some(Mount {
+        unified,
+        controllers: place.0.split(',').map(str::to_owned).collect(),
+        own: Path::new(path).join(place.1.trim_start_matches('/')),
+    })
+}
+
+impl Mount {
+    /// Our branch, if this mount can keep lists of processes and kill them.
+    pub(crate) fn list_hierarchy(&self, name: &str) -> io::Result<Hierarchy> {
+        if !self.unified && !self.has("freezer") {
+            return Err(ErrorKind::Unsupported.into());
+        }
+        let hierarchy = self.branch(name)?;
+        if self.unified && !hierarchy.home.join("cgroup.kill").exists() {
+            hierarchy.tear_down();
+            return Err(ErrorKind::Unsupported.into());
+        }
+        Ok(hierarchy)
+    }
+
+    /// Our branch, if this is the mount of a controller of the first version.
+    pub(crate) fn limit_hierarchy(&self, controller: Controller, name: &str) -> io::Result<Hierarchy> {
+        if self.unified || !self.has(controller.name()) {
+            return Err(ErrorKind::Unsupported.into());
+        }
+        self.branch(name)
+    }
+
+    fn has(&self, controller: &str) -> bool {
+        self.controllers.iter().any(|name| name == controller)
+    }
+
+    /// Makes the branch and moves into its home, which shows that moves work.
+    fn branch(&self, name: &str) -> io::Result<Hierarchy> {
+        let base = self.own.join(name);
+        let hierarchy = Hierarchy { unified: self.unified, home: base.join("sidecar"), base };
+        for directory in [&hierarchy.base, &hierarchy.home] {
+            match fs::create_dir(directory) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+        }
+        hierarchy.go_home().inspect_err(|_| hierarchy.tear_down())?;
+        Ok(hierarchy)
+    }
+}
+
+impl Hierarchy {
+    pub(crate) fn base(&self) -> &Path {
+        &self.base
+    }
+
+    pub(crate) fn is_unified(&self) -> bool {
+        self.unified
+    }
+
+    /// Moves this process to its home.
+    pub(crate) fn go_home(&self) -> io::Result<()> {
+        fs::write(self.home.join("cgroup.procs"), "0")
+    }
+
+    /// Turns on the controllers that the second version lets us have; it forbids them beside foreign processes.
+    pub(crate) fn enable_controllers(&self) -> Vec<Controller> {
+        let enable = |controller: &Controller| {
+            let word = format!("+{}", controller.name());
+            let outer =
+                self.base.parent().map(|outer| fs::write(outer.join("cgroup.subtree_control"), &word));
+            outer.is_some_and(|outcome| outcome.is_ok())
+                && fs::write(self.base.join("cgroup.subtree_control"), &word).is_ok()
+        };
+        Controller::ALL.into_iter().filter(|_| self.unified).filter(enable).collect()
+    }
+
+    /// Leaves the branch and removes it, if nothing is in it.
+    pub(crate) fn tear_down(&self) {
+        if let Some(outer) = self.base.parent() {
+            let _ = fs::write(outer.join("cgroup.procs"), "0");
+        }
+        let _ = fs::remove_dir(&self.home);
+        let _ = fs::remove_dir(&self.base);
+    }
+}
+
+impl Controller {
+    pub(crate) const ALL: [Self; 3] = [Self::Memory, Self::Pids, Self::Cpu];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Pids => "pids",
+            Self::Cpu => "cpu",
+        }
+    }
+
+    /// Whether `caps` limits it.
+    pub(crate) fn is_wanted(self, caps: &ResourceCaps) -> bool {
+        match self {
+            Self::Memory => caps.memory_bytes.is_some(),
+            Self::Pids => caps.pids.is_some(),
+            Self::Cpu => caps.cpu_millis.is_some(),
+        }
+    }
+
+    /// Writes the limit into the files of an attempt's directory.
+    pub(crate) fn limit(self, directory: &Path, caps: &ResourceCaps, unified: bool) -> io::Result<()> {
+        let write = |file: &str, text: String| fs::write(directory.join(file), text);
+        match self {
+            Self::Memory => caps.memory_bytes.map_or(Ok(()), |bytes| match unified {
+                true => {
+                    // Swap is not there everywhere; memory alone is limited then.
+                    let _ = write("memory.swap.max", "0".to_owned());
+                    write("memory.max", bytes.to_string())
+                }
+                false => write("memory.limit_in_bytes", bytes.to_string()),
+            }),
+            Self::Pids => caps.pids.map_or(Ok(()), |pids| write("pids.max", pids.to_string())),
+            Self::Cpu => caps.cpu_millis.map_or(Ok(()), |millis| {
+                let quota_us = u64::from(millis.max(10)) * 100;
+                match unified {
+                    true => write("cpu.max", format!("{quota_us} 100000")),
+                    false => write("cpu.cfs_quota_us", quota_us.to_string()),
+                }
+            }),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The sidecar: a small process without an async runtime that owns the task processes of a node.
+//!
+//! An agent starts it once, detached, and finds it again by its socket; tasks therefore survive a crash, a restart
+//! or an upgrade of the agent and of the server. One thread, one `epoll` loop, no polling: an idle sidecar sleeps.
+//!
+//! ```text
+//!  agent ──requests──▶ socket ─▶ supervisor ─▶ journal (before exec, before every answer)
+//!        ◀──events────                     └─▶ spawn ─▶ task: process group, cgroup, pipes ─▶ log on disk
+//! ```
+//!
+//! - [`protocol`] is what travels on the socket, [`client`] the blocking other end, [`protocol::frame`] the bytes.
+//! - [`log`] is the format of a captured log: frames with time and stream, head and tail kept, drops marked.
+//! - `journal` remembers what was started and how it ended until that is acknowledged: no attempt is executed twice.
+//! - `supervisor` is the loop; `tree` and `cgroup` see to it that nothing of an attempt survives it.
+//! - [`launch_if_asked`] is the first call of every `main` that may become a sidecar.
+//!
+//! Absent: retries, leases, templates, artifacts, the network. The agent decides; the sidecar keeps processes.
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("the sidecar needs Linux: epoll, pidfd, a child subreaper and /proc");
+
+mod attempt_dir;
+mod cgroup;
+pub mod client;
+pub mod clock;
+mod detach;
+mod error;
+mod journal;
+mod key;
+mod launch;
+mod layout;
+pub mod log;
+mod options;
+mod pipe;
+mod procfs;
+mod progress;
+pub mod protocol;
+mod socket;
+mod spawn;
+mod supervisor;
+mod task;
+mod timers;
+mod tree;
+
+pub use detach::start_detached;
+pub use error::Error;
+pub use key::AttemptKey;
+pub use launch::launch_if_asked;
+pub use layout::Layout;
+pub use options::Options;
+pub use supervisor::run;

@@ -1,0 +1,21 @@
+//! What a sidecar is told when it starts.
+
+use std::path::PathBuf;
+
+/// Options of [`crate::run`].
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The directory of the socket, the journal and the attempts. Made if it is missing, for its owner alone.
+    pub data: PathBuf,
+    /// Whether attempts get cgroups where the system lets us make them.
+    pub cgroups: bool,
+    /// The journal is rewritten when it is longer than this and mostly history.
+    pub journal_compact_bytes: u64,
+}
+
+impl Options {
+    /// The defaults for a directory.
+    pub fn new(data: impl Into<PathBuf>) -> Self {
+        Self { data: data.into(), cgroups: true, journal_compact_bytes: 1024 * 1024 }
+    }
+}

@@ -1,0 +1,109 @@
+//! What `/proc` says about processes. Every answer may be out of date when it is read; a pid is only sure together
+//! with the time its process started.
+
+use std::fs;
+use std::io;
+
+/// One process, from `/proc/PID/stat`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Process {
+    pub(crate) pid: u32,
+    pub(crate) state: u8,
+    pub(crate) parent: u32,
+    pub(crate) group: u32,
+    pub(crate) start_ticks: u64,
+}
+
+impl Process {
+    /// Whether it is only an entry that waits for its parent.
+    pub(crate) fn is_dead(&self) -> bool {
+        matches!(self.state, b'Z' | b'X')
+    }
+}
+
+/// The process with this pid.
+pub(crate) fn process(pid: u32) -> Option<Process> {
+    parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// Every process there is.
+pub(crate) fn processes() -> Vec<Process> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter_map(process).collect()
+}
+
+/// The children of this process, which has one thread. Complete, because only we take the dead off the list.
+pub(crate) fn own_children() -> io::Result<Vec<u32>> {
+    let text = fs::read_to_string("/proc/thread-self/children")?;
+    Ok(text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect())
+}
+
+/// The children of all threads of a process.
+pub(crate) fn children(pid: u32) -> Vec<u32> {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let lists =
+        threads.flatten().filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    lists
+        .flat_map(|list| {
+            list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>()
+        })
+        .collect()
+}
+
+/// Now, in the unit of start times.
+pub(crate) fn now_ticks() -> u64 {
+    // The unit that the kernel shows to programs is a hundredth of a second everywhere.
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    now.tv_sec as u64 * 100 + now.tv_nsec as u64 / 10_000_000
+}
+
+/// Whether the environment that a process was started with has all these `NAME=value` entries.
+pub(crate) fn environment_has(pid: u32, entries: &[String]) -> bool {
+    let Ok(bytes) = fs::read(format!("/proc/{pid}/environ")) else { return false };
+    let has = |wanted: &String| bytes.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes());
+    entries.iter().all(has)
+}
+
+/// The id of this boot of the machine: monotonic times and pids mean nothing in another.
+pub(crate) fn boot_id() -> [u8; 16] {
+    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
+    u128::from_str_radix(&digits, 16).unwrap_or_default().to_be_bytes()
+}
+
+/// The name of the program may hold spaces and brackets, so fields are counted from its last bracket.
+fn parse(pid: u32, stat: &[u8]) -> Option<Process> {
+    let after = stat.iter().rposition(|byte| *byte == b')')? + 2;
+    let rest = std::str::from_utf8(stat.get(after..)?).ok()?;
+    let fields: Vec<&str> = rest.split(' ').take(20).collect();
+    let number = |index: usize| fields.get(index)?.parse::<u64>().ok();
+    Some(Process {
+        pid,
+        state: *fields.first()?.as_bytes().first()?,
+        parent: number(1)? as u32,
+        group: number(2)? as u32,
+        start_ticks: number(19)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stat_line_with_a_nasty_name() {
+        let line = b"42 (a ) S 1 (b)) R 7 42 40 0 -1 4194304 90 0 0 0 1 2 0 0 20 0 1 0 12345 1000 10 0\n";
+        let expected = Process { pid: 42, state: b'R', parent: 7, group: 42, start_ticks: 12345 };
+        assert_eq!(parse(42, line), Some(expected));
+        assert_eq!(parse(42, b""), None);
+        assert_eq!(parse(42, b"42 (x)"), None);
+    }
+
+    #[test]
+    fn this_process_is_found() {
+        let pid = std::process::id();
+        assert!(processes().iter().any(|process| process.pid == pid && !process.is_dead()));
+        assert_ne!(boot_id(), [0; 16]);
+    }
+}

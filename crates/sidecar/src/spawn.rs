@@ -1,0 +1,186 @@
+//! From an order to a process: who it runs as, which program it is, its environment, its files.
+//!
+//! The ordinary case is one `posix_spawn` of a process group of its own, whose cost does not grow with the sidecar.
+//! Another user costs a fork, limits cost a second exec ([`crate::launch`]); nobody else pays for them.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use nix::unistd::User;
+use rustix::fs::Mode;
+
+use crate::attempt_dir::{self, Owner};
+use crate::launch;
+use crate::layout::Layout;
+use crate::pipe;
+use crate::protocol::{Refusal, Start, Stdin};
+
+const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// A process that was started, with our ends of its output.
+pub(crate) struct Spawned {
+    pub(crate) child: Child,
+    pub(crate) stdout: OwnedFd,
+    pub(crate) stderr: OwnedFd,
+}
+
+/// Why it was not.
+pub(crate) struct SpawnError {
+    pub(crate) refusal: Refusal,
+    pub(crate) message: String,
+}
+
+impl SpawnError {
+    fn new(refusal: Refusal, message: impl Into<String>) -> Self {
+        Self { refusal, message: message.into() }
+    }
+
+    fn io(context: &str, error: &io::Error) -> Self {
+        Self::new(Refusal::NoRoom, format!("{context}: {error}"))
+    }
+}
+
+/// An order that is ready to be executed: its directory is made, its program found.
+pub(crate) struct Prepared {
+    command: Command,
+    umask: Option<u32>,
+    stdout: OwnedFd,
+    stderr: OwnedFd,
+}
+
+/// Makes everything that the process needs.
+pub(crate) fn prepare(layout: &Layout, start: &Start) -> Result<Prepared, SpawnError> {
+    let user = user(start)?;
+    let owner = user.as_ref().map(|user| Owner { uid: user.uid.as_raw(), gid: user.gid.as_raw() });
+    if let Some(file) = start.files.iter().find(|file| !attempt_dir::is_file_name(&file.name)) {
+        return Err(SpawnError::new(
+            Refusal::Invalid,
+            format!("`{}` is no name for a file of an attempt", file.name),
+        ));
+    }
+    attempt_dir::create(layout, start, owner)
+        .map_err(|error| SpawnError::io("cannot make its directory", &error))?;
+    let environment = environment(layout, start, user.as_ref());
+    let cwd = start.cwd.as_ref().map_or_else(|| layout.work(&start.key), PathBuf::from);
+    let program = program(start, &environment, &cwd)?;
+    let mut command = command(layout, start, &program, owner);
+    command.env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
+    command.current_dir(&cwd).process_group(0).stdin(stdin(layout, start)?);
+    let (stdout, stdout_theirs) =
+        pipe::create().map_err(|error| SpawnError::io("cannot make a pipe", &error))?;
+    let (stderr, stderr_theirs) =
+        pipe::create().map_err(|error| SpawnError::io("cannot make a pipe", &error))?;
+    command.stdout(stdout_theirs).stderr(stderr_theirs);
+    Ok(Prepared { command, umask: start.umask, stdout, stderr })
+}
+
+impl Prepared {
+    /// Starts the process.
+    pub(crate) fn spawn(mut self) -> Result<Spawned, SpawnError> {
+        // One thread, so the mask of the whole process can be lent to the child.
+        let previous = self.umask.map(|mask| rustix::process::umask(Mode::from_raw_mode(mask & 0o777)));
+        let spawned = self.command.spawn();
+        previous.map(rustix::process::umask);
+        let child = spawned.map_err(|error| {
+            let refusal = match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
+                Some(rustix::io::Errno::AGAIN | rustix::io::Errno::NOMEM) => Refusal::NoRoom,
+                _ => Refusal::CannotExecute,
+            };
+            SpawnError::new(refusal, format!("cannot execute: {error}"))
+        })?;
+        Ok(Spawned { child, stdout: self.stdout, stderr: self.stderr })
+    }
+}
+
+fn user(start: &Start) -> Result<Option<User>, SpawnError> {
+    let Some(name) = &start.user else { return Ok(None) };
+    match User::from_name(name) {
+        Ok(Some(user)) if user.uid.as_raw() == rustix::process::getuid().as_raw() => Ok(None),
+        Ok(Some(user)) => Ok(Some(user)),
+        _ => Err(SpawnError::new(Refusal::Invalid, format!("there is no user `{name}`"))),
+    }
+}
+
+fn environment(layout: &Layout, start: &Start, user: Option<&User>) -> Vec<(String, String)> {
+    let key = &start.key;
+    let text = |path: PathBuf| path.to_string_lossy().into_owned();
+    let home = user.map_or_else(|| text(layout.work(key)), |user| text(user.dir.clone()));
+    let mut variables = vec![
+        ("PATH".to_owned(), DEFAULT_PATH.to_owned()),
+        ("HOME".to_owned(), home),
+        ("LANG".to_owned(), "C.UTF-8".to_owned()),
+    ];
+    if let Some(user) = user {
+        variables.extend(["USER", "LOGNAME"].map(|name| (name.to_owned(), user.name.clone())));
+    }
+    variables.extend(start.env.iter().cloned());
+    for file in &start.files {
+        variables
+            .extend(file.variable.clone().map(|name| (name, text(layout.attempt(key).join(&file.name)))));
+    }
+    variables.push(("MAINSPRING_RUN_ID".to_owned(), key.run_id().to_string()));
+    variables.push(("MAINSPRING_ATTEMPT".to_owned(), key.attempt.to_string()));
+    variables.push(("MAINSPRING_OUTPUT".to_owned(), text(layout.output(key))));
+    variables.push(("MAINSPRING_PROGRESS".to_owned(), text(layout.progress(key))));
+    variables
+}
+
+/// Looks the program up in the task's own `PATH`, as a shell would. Doing it here keeps the spawn cheap and lets a
+/// missing program be refused by name.
+fn program(start: &Start, environment: &[(String, String)], cwd: &Path) -> Result<PathBuf, SpawnError> {
+    let name = start.argv.first().filter(|name| !name.is_empty());
+    let name = name.ok_or_else(|| SpawnError::new(Refusal::Invalid, "the command is empty"))?;
+    if name.contains('/') {
+        return Ok(PathBuf::from(name));
+    }
+    let path =
+        environment.iter().rev().find(|(name, _)| name == "PATH").map_or(DEFAULT_PATH, |(_, path)| path);
+    let found = std::env::split_paths(OsStr::new(path))
+        .map(|directory| cwd.join(directory).join(name))
+        .find(|file| rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok() && file.is_file());
+    found.ok_or_else(|| {
+        SpawnError::new(Refusal::CannotExecute, format!("there is no program `{name}` in {path}"))
+    })
+}
+
+fn command(layout: &Layout, start: &Start, program: &Path, owner: Option<Owner>) -> Command {
+    let ids = owner.map(|owner| (owner.uid, owner.gid));
+    if !start.rlimits.is_empty() {
+        let errors = layout.attempt(&start.key).join("launch");
+        return launch::command(program, &start.argv, &start.rlimits, ids, &errors);
+    }
+    let mut command = Command::new(program);
+    command.arg0(&start.argv[0]).args(&start.argv[1..]);
+    if let Some((uid, gid)) = ids {
+        command.uid(uid).gid(gid);
+    }
+    command
+}
+
+/// Bytes are put into a file that has no name any more: the task reads at its own pace and nobody waits for it.
+fn stdin(layout: &Layout, start: &Start) -> Result<Stdio, SpawnError> {
+    match &start.stdin {
+        Stdin::Empty => Ok(Stdio::null()),
+        Stdin::File(path) => {
+            let file = File::open(path);
+            file.map(Stdio::from)
+                .map_err(|error| SpawnError::new(Refusal::Invalid, format!("{path}: {error}")))
+        }
+        Stdin::Bytes(bytes) => {
+            let path = layout.attempt(&start.key).join("stdin");
+            let file = File::options().read(true).write(true).create(true).truncate(true).open(&path);
+            let filled = file.and_then(|mut file| {
+                std::fs::remove_file(&path)?;
+                file.write_all(bytes)?;
+                file.seek(SeekFrom::Start(0))?;
+                Ok(file)
+            });
+            filled.map(Stdio::from).map_err(|error| SpawnError::io("cannot store its input", &error))
+        }
+    }
+}

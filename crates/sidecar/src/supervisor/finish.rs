@@ -1,0 +1,199 @@
+//! The end of an attempt: nothing of it lives, its output is read, its log is put together, its end is journalled
+//! and told.
+
+use rustc_hash::FxHashSet;
+
+use super::Supervisor;
+use crate::attempt_dir::{TooLong, open_plain, read_output};
+use crate::clock::{monotonic_us, wall_us};
+use crate::journal::{Entry, FinishedRecord, Record};
+use crate::key::AttemptKey;
+use crate::procfs::{self, Process};
+use crate::protocol::{End, Event, Finished};
+use crate::task::{Exit, Stage, Task};
+use crate::tree::{self, Snapshot};
+
+/// How long a cgroup that is not empty yet is waited for before it is tried again.
+const GROUP_RETRY_US: u64 = 20_000;
+/// A slot that no task has: a wake-up for the loop itself.
+const NO_SLOT: usize = usize::MAX;
+
+impl Supervisor {
+    /// Finishes the tasks whose first process has ended and of which nothing is left; clears away the rest.
+    pub(super) fn finish_ended(&mut self) {
+        if self.ended.is_empty() {
+            return;
+        }
+        let orphans = !self.orphans().is_empty();
+        for slot in std::mem::take(&mut self.ended) {
+            if !self.tasks.contains(slot) {
+                continue;
+            }
+            let survivors = self.survivors(slot, orphans);
+            if survivors.is_empty() || self.tasks[slot].is_given_up(monotonic_us()) {
+                self.finish(slot, survivors.len() as u32);
+            } else if self.tasks[slot].stage == Stage::Running {
+                self.stop(slot, None, None, None);
+            } else {
+                let now_us = monotonic_us();
+                self.tasks[slot].look_later(now_us);
+                self.arm(slot);
+            }
+        }
+    }
+
+    /// Children of the sidecar that are not first processes of tasks.
+    pub(super) fn orphans(&self) -> Vec<u32> {
+        let children = procfs::own_children().unwrap_or_default();
+        children.into_iter().filter(|pid| !self.by_pid.contains_key(pid)).collect()
+    }
+
+    /// Every process of a task that can be found.
+    pub(super) fn members(&self, slot: usize) -> Vec<u32> {
+        let task = &self.tasks[slot];
+        let snapshot = Snapshot::take(self.roots());
+        let mut members: FxHashSet<u32> = snapshot.members(&task.tree).into_iter().collect();
+        members.extend(task.group.iter().flat_map(|group| group.members()));
+        members.extend(self.strays(slot, &snapshot));
+        members.into_iter().collect()
+    }
+
+    /// As [`Supervisor::members`] for a task whose first process is gone, and cheap when there are none.
+    fn survivors(&mut self, slot: usize, orphans: bool) -> Vec<u32> {
+        let task = &mut self.tasks[slot];
+        task.tree.has_group = task.tree.has_group && tree::group_exists(task.pid);
+        if task.tree.has_group || orphans || !task.tree.own {
+            return self.members(slot);
+        }
+        task.group.as_ref().map_or(Vec::new(), |group| group.members())
+    }
+
+    /// Orphans that hide whose they are, if no other live task can have started them: an enclosed task's later
+    /// children would be in its cgroup.
+    fn strays(&self, slot: usize, snapshot: &Snapshot) -> Vec<u32> {
+        let own_start = self.tasks[slot].tree.start_ticks;
+        let hiding = snapshot
+            .orphans()
+            .filter(|process| self.tasks[slot].tree.own && process.start_ticks >= own_start);
+        let hiding: Vec<Process> = hiding.collect();
+        if hiding.is_empty() {
+            return Vec::new();
+        }
+        let others = || self.tasks.iter().filter(|(other, _)| *other != slot).map(|(_, task)| task);
+        let mut known = FxHashSet::default();
+        for task in others() {
+            known.extend(snapshot.members(&task.tree));
+            known.extend(task.group.iter().flat_map(|group| group.members()));
+        }
+        let may_be_of = |task: &Task, start: u64| {
+            task.tree.own
+                && task.tree.start_ticks <= start
+                && task.settled_ticks.is_none_or(|settled| start <= settled)
+        };
+        let ours = hiding.into_iter().filter(|process| {
+            !known.contains(&process.pid) && !others().any(|task| may_be_of(task, process.start_ticks))
+        });
+        ours.map(|process| process.pid).collect()
+    }
+
+    fn roots(&self) -> FxHashSet<u32> {
+        self.tasks.iter().filter(|(_, task)| task.tree.has_root).map(|(_, task)| task.pid).collect()
+    }
+
+    fn finish(&mut self, slot: usize, survivors: u32) {
+        self.read_last_output(slot);
+        self.tell_progress(slot, true);
+        let mut task = self.tasks.remove(slot);
+        self.by_key.remove(&task.key);
+        if let Some(watch) = task.watch {
+            self.watched.remove(&watch);
+            let _ = rustix::fs::inotify::remove_watch(&self.watches, watch);
+        }
+        let record = self.finished_record(&mut task, survivors);
+        self.journal.append(Record::Finished(Box::new(record)));
+        if task.terms.durable {
+            self.journal.sync_next();
+        }
+        self.leaving.extend(task.group.take());
+        self.remove_groups();
+        if let Some(connection) = self.subscriber.and_then(|number| self.connections.get_mut(number)) {
+            connection.owed.push_back(task.key);
+        }
+    }
+
+    fn finished_record(&self, task: &mut Task, survivors: u32) -> FinishedRecord {
+        let exit = task.exit.take().unwrap_or_else(|| Exit::unseen(wall_us()));
+        let extent = task.capture.finish(exit.at_us);
+        FinishedRecord {
+            key: task.key,
+            end: match self.launch_error(&task.key) {
+                Some(message) if exit.end == End::Exited(127) => End::NotExecuted(message),
+                _ => exit.end,
+            },
+            stopped_by: task.stopped_by,
+            oom: task.group.as_ref().is_some_and(|group| group.oom_killed()),
+            survivors,
+            cpu_user_us: exit.cpu_user_us,
+            cpu_system_us: exit.cpu_system_us,
+            memory_peak_bytes: exit.memory_peak_bytes,
+            started_at_us: task.started_at_us,
+            finished_at_us: exit.at_us,
+            log_head: extent.head,
+            log_end: extent.end,
+            log_gap: extent.gap,
+            log_dropped_bytes: task.capture.dropped_bytes(),
+            result_bytes_max: task.terms.result_bytes_max,
+        }
+    }
+
+    fn launch_error(&self, key: &AttemptKey) -> Option<String> {
+        let file = open_plain(&self.layout.attempt(key).join("launch")).ok()?;
+        let text = std::io::read_to_string(file).ok()?;
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// Removes the cgroups of attempts that are over; the kernel may take a moment to empty one.
+    pub(super) fn remove_groups(&mut self) {
+        if self.leaving.is_empty() {
+            return;
+        }
+        self.leaving.retain_mut(|group| !group.remove());
+        if !self.leaving.is_empty() {
+            self.timers.wake(monotonic_us() + GROUP_RETRY_US, NO_SLOT);
+        }
+    }
+
+    /// Tells ends that are owed, as far as each peer has room.
+    pub(super) fn pay_owed(&mut self) {
+        for (_, connection) in &mut self.connections {
+            while connection.has_room()
+                && let Some(key) = connection.owed.pop_front()
+            {
+                if let Some(Entry::Finished(record)) = self.journal.entry(&key) {
+                    let result = read_output(&self.layout, &key, record.result_bytes_max);
+                    connection.push(Event::Finished(Box::new(told(record, result))));
+                }
+            }
+        }
+    }
+}
+
+fn told(record: &FinishedRecord, result: Result<Option<Vec<u8>>, TooLong>) -> Finished {
+    let result_too_long = result.is_err();
+    Finished {
+        key: record.key,
+        end: record.end.clone(),
+        stopped_by: record.stopped_by,
+        oom: record.oom,
+        survivors: record.survivors,
+        cpu_user_us: record.cpu_user_us,
+        cpu_system_us: record.cpu_system_us,
+        memory_peak_bytes: record.memory_peak_bytes,
+        started_at_us: record.started_at_us,
+        finished_at_us: record.finished_at_us,
+        log_end: record.log_end,
+        log_dropped_bytes: record.log_dropped_bytes,
+        result: result.ok().flatten().map(Into::into),
+        result_too_long,
+    }
+}

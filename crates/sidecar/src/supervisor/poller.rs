@@ -1,0 +1,92 @@
+//! `epoll` with names for what can happen.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::event::{Timespec, epoll};
+
+/// What became ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// A peer wants to connect.
+    Listener,
+    /// A signal arrived.
+    Signal,
+    /// A progress file changed.
+    Watch,
+    /// A connection by its number.
+    Connection(usize),
+    /// The output of a task by its slot.
+    Stdout(usize),
+    /// The error output of a task.
+    Stderr(usize),
+    /// The end of a task of an earlier sidecar.
+    Pidfd(usize),
+}
+
+impl Source {
+    fn token(self) -> u64 {
+        let (kind, number) = match self {
+            Self::Listener => (0, 0),
+            Self::Signal => (1, 0),
+            Self::Watch => (2, 0),
+            Self::Connection(number) => (3, number),
+            Self::Stdout(slot) => (4, slot),
+            Self::Stderr(slot) => (5, slot),
+            Self::Pidfd(slot) => (6, slot),
+        };
+        kind << 56 | number as u64
+    }
+
+    fn from_token(token: u64) -> Self {
+        let number = (token & ((1 << 56) - 1)) as usize;
+        match token >> 56 {
+            0 => Self::Listener,
+            1 => Self::Signal,
+            2 => Self::Watch,
+            3 => Self::Connection(number),
+            4 => Self::Stdout(number),
+            5 => Self::Stderr(number),
+            _ => Self::Pidfd(number),
+        }
+    }
+}
+
+/// The one thing that the loop waits on.
+pub(super) struct Poller {
+    epoll: OwnedFd,
+    ready: Vec<epoll::Event>,
+}
+
+const READY_MAX: usize = 256;
+
+impl Poller {
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self { epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?, ready: Vec::with_capacity(READY_MAX) })
+    }
+
+    /// Tells when there is something to read. Closing the descriptor ends it.
+    pub(super) fn add(&self, fd: impl AsFd, source: Source) -> io::Result<()> {
+        let data = epoll::EventData::new_u64(source.token());
+        Ok(epoll::add(&self.epoll, fd, data, epoll::EventFlags::IN)?)
+    }
+
+    /// Also tells when there is room to write, or not any more.
+    pub(super) fn watch_room(&self, fd: impl AsFd, source: Source, wanted: bool) -> io::Result<()> {
+        let data = epoll::EventData::new_u64(source.token());
+        let room = if wanted { epoll::EventFlags::OUT } else { epoll::EventFlags::empty() };
+        Ok(epoll::modify(&self.epoll, fd, data, epoll::EventFlags::IN | room)?)
+    }
+
+    /// Waits until something is ready or `timeout_us` has passed.
+    pub(super) fn wait(&mut self, timeout_us: Option<u64>) -> io::Result<Vec<Source>> {
+        let timeout = timeout_us
+            .map(|us| Timespec { tv_sec: (us / 1_000_000) as i64, tv_nsec: (us % 1_000_000 * 1_000) as i64 });
+        self.ready.clear();
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut self.ready), timeout.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(self.ready.iter().map(|event| Source::from_token(event.data.u64())).collect())
+    }
+}

@@ -1,0 +1,67 @@
+//! Taking note of processes that ended: first processes of tasks with their status and usage, orphans without.
+
+use nix::errno::Errno;
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
+use nix::unistd::Pid;
+use std::os::unix::process::ExitStatusExt;
+use wait4::Wait4;
+
+use super::Supervisor;
+use crate::clock::wall_us;
+use crate::protocol::End;
+use crate::task::Exit;
+
+impl Supervisor {
+    /// Takes every child that has ended off the kernel's list.
+    pub(super) fn reap(&mut self) {
+        while let Some(pid) = ended_child() {
+            match self.by_pid.remove(&(pid.as_raw() as u32)) {
+                Some(slot) => self.note_end(slot),
+                None => {
+                    let _ = waitpid(pid, Some(WaitPidFlag::WNOHANG));
+                }
+            }
+        }
+    }
+
+    /// A task of an earlier sidecar ended; its status went to another parent.
+    pub(super) fn note_unseen_end(&mut self, slot: usize) {
+        let Some(task) = self.tasks.get_mut(slot) else { return };
+        task.pidfd = None;
+        task.tree.has_root = false;
+        task.exit = Some(Exit::unseen(wall_us()));
+        self.ended.push(slot);
+    }
+
+    fn note_end(&mut self, slot: usize) {
+        let task = &mut self.tasks[slot];
+        let used = task.child.as_mut().map(Wait4::wait4);
+        task.tree.has_root = false;
+        task.exit = Some(match used {
+            Some(Ok(used)) => Exit {
+                end: match (used.status.code(), used.status.signal()) {
+                    (Some(code), _) => End::Exited(code),
+                    (None, Some(signal)) => End::Signalled(signal),
+                    (None, None) => End::Lost,
+                },
+                at_us: wall_us(),
+                cpu_user_us: used.rusage.utime.as_micros() as u64,
+                cpu_system_us: used.rusage.stime.as_micros() as u64,
+                memory_peak_bytes: used.rusage.maxrss,
+            },
+            _ => Exit::unseen(wall_us()),
+        });
+        self.ended.push(slot);
+    }
+}
+
+/// A child that has ended, left on the list so that its usage can be read with its status.
+fn ended_child() -> Option<Pid> {
+    loop {
+        match waitid(Id::All, WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT) {
+            Ok(WaitStatus::Exited(pid, _) | WaitStatus::Signaled(pid, _, _)) => return Some(pid),
+            Err(Errno::EINTR) => {}
+            _ => return None,
+        }
+    }
+}

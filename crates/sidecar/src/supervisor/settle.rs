@@ -1,0 +1,74 @@
+//! What only a task that lasts is given: a cgroup that keeps the list of its processes, and a watch on its progress
+//! file. Most tasks of a busy node are over before, and neither costs them anything.
+//!
+//! Moving a tree that is forking takes rounds: whoever is in the cgroup has its children there, so the number of
+//! processes outside falls until a round finds nobody.
+
+use rustix::fs::inotify;
+
+use super::Supervisor;
+use crate::journal::Record;
+use crate::procfs;
+use crate::protocol::ResourceCaps;
+
+const ROUNDS_MAX: usize = 16;
+
+impl Supervisor {
+    pub(super) fn settle(&mut self, slots: &[usize]) {
+        if slots.is_empty() {
+            return;
+        }
+        let orphans = self.orphans();
+        for slot in slots {
+            if self.tasks.get(*slot).is_some_and(|task| task.exit.is_none()) {
+                self.watch_progress(*slot);
+                self.enclose(*slot, &orphans);
+            }
+        }
+    }
+
+    fn watch_progress(&mut self, slot: usize) {
+        let flags = inotify::WatchFlags::MODIFY | inotify::WatchFlags::CREATE | inotify::WatchFlags::MOVED_TO;
+        let directory = self.layout.attempt(&self.tasks[slot].key);
+        if let Ok(watch) = inotify::add_watch(&self.watches, &directory, flags) {
+            self.tasks[slot].watch = Some(watch);
+            self.watched.insert(watch, slot);
+        }
+        self.tell_progress(slot, false);
+    }
+
+    fn enclose(&mut self, slot: usize, orphans: &[u32]) {
+        if self.tasks[slot].group.is_some() {
+            return;
+        }
+        let Some(Ok(group)) = self.cgroups.as_mut().map(|cgroups| cgroups.create(&ResourceCaps::default()))
+        else {
+            return;
+        };
+        let task = &mut self.tasks[slot];
+        let group = task.group.insert(group);
+        let mut inside = rustc_hash::FxHashSet::default();
+        let kin = |pid: &u32| {
+            procfs::process(*pid).is_some_and(|process| process.group == task.pid)
+                || procfs::environment_has(*pid, &task.tree.marks)
+        };
+        let mut roots = vec![task.pid];
+        roots.extend(orphans.iter().filter(|pid| kin(pid)));
+        for _ in 0..ROUNDS_MAX {
+            let before = inside.len();
+            let mut open = roots.clone();
+            while let Some(pid) = open.pop() {
+                // Children of a process are looked up after it was moved: later ones are born inside.
+                if inside.insert(pid) {
+                    let _ = group.adopt(pid);
+                }
+                open.extend(procfs::children(pid));
+            }
+            if inside.len() == before {
+                break;
+            }
+        }
+        self.tasks[slot].settled_ticks = Some(procfs::now_ticks());
+        self.journal.append(Record::Started(Box::new(self.started_record(slot))));
+    }
+}

@@ -1,0 +1,167 @@
+//! How attempts end: by themselves, by a signal, by a stop, by time; and what is told of it.
+
+use mainspring_sidecar::clock::monotonic_us;
+use mainspring_sidecar::log::FrameKind;
+use mainspring_sidecar::protocol::{End, Event, Request, StopCause};
+
+use crate::sidecar::{Sidecar, is_running, pid_in, shell, wait_gone};
+
+#[test]
+fn exit_code_signal_usage_and_result() {
+    let mut sidecar = Sidecar::start();
+    let finished = sidecar.run(&shell("exit 3"));
+    assert_eq!((finished.end, finished.stopped_by, finished.survivors), (End::Exited(3), None, 0));
+    assert!(finished.started_at_us > 0 && finished.finished_at_us >= finished.started_at_us);
+    assert!(finished.memory_peak_bytes > 100_000, "{finished:?}", finished = finished.memory_peak_bytes);
+    assert_eq!(sidecar.run(&shell("kill -11 $$")).end, End::Signalled(11));
+    let finished = sidecar.run(&shell("i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"));
+    assert!(finished.cpu_user_us > 10_000, "{}", finished.cpu_user_us);
+    let finished = sidecar.run(&shell("echo '{\"rows\":7}' > $MAINSPRING_OUTPUT"));
+    assert_eq!(finished.result.as_deref(), Some(&b"{\"rows\":7}\n"[..]));
+}
+
+#[test]
+fn a_result_that_is_too_long_or_no_file_is_not_taken() {
+    let mut sidecar = Sidecar::start();
+    let mut start = shell("head -c 101 /dev/zero > $MAINSPRING_OUTPUT");
+    start.result_bytes_max = 100;
+    let finished = sidecar.run(&start);
+    assert_eq!((finished.result, finished.result_too_long), (None, true));
+    for trick in
+        ["mkfifo $MAINSPRING_OUTPUT", "ln -s /etc/passwd $MAINSPRING_OUTPUT", "mkdir $MAINSPRING_OUTPUT"]
+    {
+        let finished = sidecar.run(&shell(trick));
+        assert_eq!((finished.result, finished.result_too_long), (None, false), "{trick}");
+    }
+}
+
+#[test]
+fn stop_signals_then_kills() {
+    let mut sidecar = Sidecar::start();
+    let start = shell("trap 'echo bye; exit 5' TERM; echo up; while :; do sleep 0.01; done");
+    sidecar.order(&start);
+    sidecar.wait_output(start.key, "up");
+    sidecar.send(Request::Stop { key: start.key, grace_ms: None, signal: None });
+    let finished = sidecar.finished(start.key);
+    assert_eq!((finished.end, finished.stopped_by), (End::Exited(5), Some(StopCause::Requested)));
+    assert!(sidecar.stored(start.key, FrameKind::Stdout).ends_with("bye\n"));
+
+    let mut start = shell("trap '' TERM; echo up; while :; do sleep 0.01; done");
+    start.grace_ms = 50;
+    sidecar.order(&start);
+    sidecar.wait_output(start.key, "up");
+    sidecar.send(Request::Stop { key: start.key, grace_ms: None, signal: None });
+    assert_eq!(sidecar.finished(start.key).end, End::Signalled(9));
+
+    let start = shell("trap 'exit 6' USR1; echo up; while :; do sleep 0.01; done");
+    sidecar.order(&start);
+    sidecar.wait_output(start.key, "up");
+    sidecar.send(Request::Stop { key: start.key, grace_ms: None, signal: Some(10) });
+    assert_eq!(sidecar.finished(start.key).end, End::Exited(6));
+}
+
+#[test]
+fn kill_does_not_ask_and_unknown_attempts_are_said_to_be() {
+    let mut sidecar = Sidecar::start();
+    let start = shell("trap 'exit 5' TERM; echo up; while :; do sleep 0.01; done");
+    sidecar.order(&start);
+    sidecar.wait_output(start.key, "up");
+    sidecar.send(Request::Kill { key: start.key });
+    let finished = sidecar.finished(start.key);
+    assert_eq!((finished.end, finished.stopped_by), (End::Signalled(9), Some(StopCause::Requested)));
+    let key = crate::sidecar::key();
+    sidecar.send(Request::Kill { key });
+    sidecar.wait(|event| (*event == Event::Unknown { key }).then_some(()));
+}
+
+#[test]
+fn timeout_and_lease_end_it_without_an_agent() {
+    let mut sidecar = Sidecar::start();
+    let mut timed = shell("sleep 1000");
+    timed.run_timeout_ms = Some(50);
+    let mut leased = shell("sleep 1000");
+    leased.deadline_us = Some(monotonic_us() + 300_000);
+    for start in [&timed, &leased] {
+        sidecar.order(start);
+        sidecar.started(start.key);
+    }
+    drop(std::mem::replace(&mut sidecar.connection, crate::sidecar::connect(&sidecar.layout, true)));
+    assert_eq!(sidecar.finished(timed.key).stopped_by, Some(StopCause::Timeout));
+    let finished = sidecar.finished(leased.key);
+    assert_eq!((finished.end, finished.stopped_by), (End::Signalled(15), Some(StopCause::LeaseOver)));
+}
+
+#[test]
+fn an_extended_lease_holds_and_a_kept_task_stays() {
+    let mut sidecar = Sidecar::start();
+    let soon = monotonic_us() + 500_000;
+    let starts = ["extended", "kept", "left"].map(|_| {
+        let mut start = shell("sleep 1000");
+        start.deadline_us = Some(soon);
+        sidecar.order(&start);
+        start.key
+    });
+    let [extended, kept, left] = starts;
+    sidecar.send(Request::Extend { key: Some(kept), deadline_us: None });
+    sidecar.send(Request::Extend { key: None, deadline_us: Some(soon + 3_600_000_000) });
+    sidecar.send(Request::Extend { key: Some(left), deadline_us: Some(soon) });
+    assert_eq!(sidecar.finished(left).stopped_by, Some(StopCause::LeaseOver));
+    for key in [extended, kept] {
+        sidecar.send(Request::Stop { key, grace_ms: None, signal: None });
+        assert_eq!(sidecar.finished(key).stopped_by, Some(StopCause::Requested));
+    }
+}
+
+#[test]
+fn children_that_outlive_the_task_are_cleared_away() {
+    let mut sidecar = Sidecar::start();
+    // In the group; in a session of its own; the same without our variables.
+    let plain = shell("sleep 1000 & echo $! > child; exit 4");
+    let session = shell(
+        "setsid sh -c 'echo $$ > child; exec sleep 1000' & while [ ! -s child ]; do sleep 0.01; done; exit 4",
+    );
+    let hidden = shell(
+        "env -i setsid sh -c 'echo $$ > child; exec sleep 1000' & while [ ! -s child ]; do sleep 0.01; done; exit 4",
+    );
+    for start in [plain, session, hidden] {
+        let finished = sidecar.run(&start);
+        assert_eq!((finished.end, finished.stopped_by, finished.survivors), (End::Exited(4), None, 0));
+        assert!(!is_running(pid_in(&sidecar.layout, start.key, "child")));
+    }
+}
+
+#[test]
+fn progress_lines_are_told_as_they_come() {
+    let mut sidecar = Sidecar::start();
+    let start = shell(
+        "for i in 1 2 3; do echo $i >> $MAINSPRING_PROGRESS; sleep 0.2; done; printf last >> $MAINSPRING_PROGRESS; read x < gate",
+    );
+    std::fs::create_dir_all(sidecar.layout.work(&start.key)).unwrap();
+    let gate = sidecar.layout.work(&start.key).join("gate");
+    std::process::Command::new("mkfifo").arg(&gate).status().unwrap();
+    sidecar.order(&start);
+    let line = |sidecar: &mut Sidecar| {
+        sidecar.wait(|event| match event {
+            Event::Progress { line, .. } => Some(line.clone()),
+            _ => None,
+        })
+    };
+    assert_eq!([line(&mut sidecar), line(&mut sidecar), line(&mut sidecar)], ["1", "2", "3"]);
+    std::fs::write(gate, "go\n").unwrap();
+    sidecar.finished(start.key);
+    assert_eq!(line(&mut sidecar), "last");
+}
+
+#[test]
+fn shutdown_waits_for_nobody_unless_forced() {
+    let mut sidecar = Sidecar::start();
+    let start = shell("echo up; sleep 1000");
+    sidecar.order(&start);
+    sidecar.wait_output(start.key, "up");
+    sidecar.send(Request::Shutdown { force: false });
+    sidecar.wait(|event| (*event == Event::ShuttingDown { accepted: false }).then_some(()));
+    sidecar.send(Request::Shutdown { force: true });
+    let finished = sidecar.finished(start.key);
+    assert_eq!(finished.stopped_by, Some(StopCause::Shutdown));
+    wait_gone(sidecar.pid);
+}

@@ -1,0 +1,15 @@
+//! The sidecar as a real process with real tasks.
+//!
+//! Every test has its own directory and its own sidecar, waits for events and never for a time; what a test started
+//! is gone when it ends.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod crash;
+mod end;
+mod hostile;
+mod journal;
+mod limits;
+mod output;
+mod sidecar;
+mod start;
