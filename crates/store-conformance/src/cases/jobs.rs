@@ -29,6 +29,8 @@ cases! { "jobs":
     a_version_that_exists_stays,
     versions_are_read_by_key,
     a_job_and_its_version_share_a_batch,
+    the_versions_of_a_job_come_newest_first,
+    the_versions_of_a_job_come_in_pages,
 }
 
 async fn a_job_is_kept_with_every_field(store: Arc<dyn Store>) {
@@ -154,6 +156,30 @@ async fn a_job_and_its_version_share_a_batch(store: Arc<dyn Store>) {
     let second = Job { current_version: 2, ..revised(job(1), 3) };
     let batch = vec![insert(second), insert_version(job_version(1, 2))];
     assert_eq!(commit(&store, batch).await, [Outcome::Conflict(Conflict::Version(1)), APPLIED]);
+}
+
+async fn the_versions_of_a_job_come_newest_first(store: Arc<dyn Store>) {
+    let keys = [(1, 2), (1, u32::MAX), (1, 1), (2, 7), (0, 9), (1, 300)];
+    put(&store, keys.map(|(job, version)| insert_version(job_version(job, version))).to_vec()).await;
+    let page = store.versions_of_job(job_id(1), None, 10).await.unwrap();
+    assert_eq!(page.rows, [u32::MAX, 300, 2, 1].map(|version| job_version(1, version)));
+    assert_eq!(store.versions_of_job(job_id(3), None, 10).await.unwrap().rows, []);
+}
+
+async fn the_versions_of_a_job_come_in_pages(store: Arc<dyn Store>) {
+    put(&store, (1..=5).map(|version| insert_version(job_version(1, version))).collect()).await;
+    for (after, limit, found, more) in [
+        (None, 2, &[5, 4][..], true),
+        (Some(4), 2, &[3, 2], true),
+        (Some(2), 2, &[1], false),
+        (Some(1), 2, &[], false),
+        (Some(99), 5, &[5, 4, 3, 2, 1], false),
+        (None, 0, &[], true),
+    ] {
+        let page = store.versions_of_job(job_id(1), after, limit).await.unwrap();
+        let versions: Vec<u32> = page.rows.iter().map(|row| row.version).collect();
+        assert_eq!((versions.as_slice(), page.more), (found, more), "{after:?} {limit}");
+    }
 }
 
 async fn page(

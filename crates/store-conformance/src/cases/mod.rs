@@ -2,6 +2,7 @@
 
 use crate::case::Case;
 
+mod all_or_nothing;
 mod attempts;
 mod batches;
 mod clock;
@@ -9,6 +10,7 @@ mod counters;
 mod events;
 mod fence;
 mod insert_run;
+mod job_removal;
 mod jobs;
 mod keys;
 mod leases;
@@ -21,10 +23,13 @@ mod pause;
 mod payloads;
 mod races;
 mod races_of_owners;
+mod record_pages;
+mod records;
 mod refusals;
 mod reopening;
 mod replay;
 mod replay_after_others;
+mod resending;
 mod retention;
 mod shelf_pages;
 mod shelves;
@@ -44,10 +49,14 @@ const THEMES: &[&[Case]] = &[
     events::CASES,
     jobs::CASES,
     names::CASES,
+    job_removal::CASES,
     nodes::CASES,
     counters::CASES,
     pause::CASES,
+    records::CASES,
+    record_pages::CASES,
     batches::CASES,
+    all_or_nothing::CASES,
     refusals::CASES,
     fence::CASES,
     replay::CASES,
@@ -65,6 +74,7 @@ const THEMES: &[&[Case]] = &[
     clock::CASES,
     migrations::CASES,
     reopening::CASES,
+    resending::CASES,
 ];
 
 #[cfg(test)]
@@ -74,7 +84,7 @@ mod tests {
     #[test]
     fn there_are_enough_and_no_two_share_a_name() {
         let names: Vec<&str> = super::cases().map(|case| case.name).collect();
-        assert!(names.len() >= 150, "{} cases", names.len());
+        assert!(names.len() >= 400, "{} cases", names.len());
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
     }
 }

@@ -21,6 +21,8 @@ cases! { "nodes":
     a_node_that_left_may_return,
     a_node_moves_to_another_cell,
     two_nodes_may_share_a_name,
+    pages_hold_every_node_by_id,
+    pages_say_whether_more_follow,
 }
 
 async fn a_node_is_kept_with_every_field(store: Arc<dyn Store>) {
@@ -104,6 +106,24 @@ async fn a_node_moves_to_another_cell(store: Arc<dyn Store>) {
 
 async fn two_nodes_may_share_a_name(store: Arc<dyn Store>) {
     put(&store, vec![write(node(1)), write(Node { name: node(1).name, ..node(2) })]).await;
+}
+
+async fn pages_hold_every_node_by_id(store: Arc<dyn Store>) {
+    let states = [NodeState::Left, NodeState::Up, NodeState::Lost, NodeState::Draining { deadline: at(9) }];
+    let row = |(n, state): (u16, NodeState)| Node { state, cell: CellId(n), ..node(u64::from(n)) };
+    let rows: Vec<Node> = (1..).zip(states).map(row).collect();
+    put(&store, rows.iter().rev().cloned().map(write).collect()).await;
+    assert_eq!(store.all_nodes(None, 10).await.unwrap().rows, rows);
+    assert_eq!(store.all_nodes(Some(node_id(2)), 10).await.unwrap().rows, rows[2..]);
+    assert_eq!(store.all_nodes(Some(node_id(4)), 10).await.unwrap().rows, []);
+}
+
+async fn pages_say_whether_more_follow(store: Arc<dyn Store>) {
+    put(&store, (1..=3).map(|n| write(node(n))).collect()).await;
+    for (limit, more) in [(0, true), (2, true), (3, false), (4, false)] {
+        let page = store.all_nodes(None, limit).await.unwrap();
+        assert_eq!((page.rows.len(), page.more), (limit.min(3), more), "{limit}");
+    }
 }
 
 fn revised(node: Node, revision: u64) -> Node {

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use mainspring_model::{Counts, JobId, Place, Run, RunId, RunState, Shelf, limits};
 use mainspring_store::{
-    CounterQuery, Error, Retention, RunQuery, RunUpdate, ShelfQuery, Store, Transaction, Write,
+    CounterQuery, Error, Record, RecordKind, RecordQuery, Retention, RunQuery, RunUpdate, ShelfQuery, Store,
+    Transaction, Write,
 };
 
 use crate::case::cases;
 use crate::fixture::{
-    Owner, at, attempt, counter_key, event, hour, job, job_id, job_version, next, node, read_run, run,
-    run_id, run_with, shelf_query, update,
+    Owner, at, attempt, counter_key, event, hour, job, job_id, job_version, next, node, put_record, read_run,
+    record, remove_record, run, run_id, run_with, shelf_query, update,
 };
 
 cases! { "refusals":
@@ -37,6 +38,15 @@ cases! { "refusals":
     a_job_name_of_129_bytes => refused(&[long_name()]),
     parameters_over_the_limit => refused(&[Write::InsertRun(with_params(limits::PARAMS_BYTES_MAX + 1))]),
     a_result_over_the_limit => refused(&[Write::InsertRun(with_result(limits::RESULT_BYTES_MAX + 1))]),
+    one_record_twice => refused(&[put_record(record("k", "a")), put_record(record("k", "b"))]),
+    a_record_put_and_removed => refused(&[put_record(record("k", "a")), remove_record("k", 1)]),
+    a_record_of_revision_0 => refused(&[put_record(Record { revision: 0, ..record("k", "") })]),
+    a_record_without_a_key => refused(&[put_record(record("", "x"))]),
+    a_record_with_a_key_of_513_bytes => refused(&[put_record(record(&"k".repeat(513), "x"))]),
+    a_record_with_a_value_over_the_limit => refused(&[put_record(record("k", &"x".repeat(256 * 1024 + 1)))]),
+    a_removal_of_a_record_without_a_key => refused(&[remove_record("", 1)]),
+    removals_under_a_fence,
+    an_all_or_nothing_batch_under_a_fence,
     pages_over_the_limit,
     too_many_ids,
     retention_without_a_rule,
@@ -73,6 +83,24 @@ async fn pages_over_the_limit(store: Arc<dyn Store>) {
     let counters =
         CounterQuery { namespace: None, job: None, from: hour(0), until: hour(1), after: None, limit };
     invalid(store.counters(counters).await);
+    invalid(store.records(RecordQuery::all(RecordKind(1), limit)).await);
+    invalid(store.all_nodes(None, limit).await);
+    invalid(store.versions_of_job(job_id(1), None, limit).await);
+}
+
+async fn removals_under_a_fence(store: Arc<dyn Store>) {
+    for removal in [remove_record("k", 1), Write::RemoveJob { id: job_id(1), expected: 1 }] {
+        let mut owner = Owner::of(&store, 0).await;
+        invalid(owner.try_commit(vec![Write::InsertRun(run(77)), removal]).await);
+        assert_eq!(read_run(&store, run_id(77)).await, None);
+    }
+}
+
+async fn an_all_or_nothing_batch_under_a_fence(store: Arc<dyn Store>) {
+    let mut owner = Owner::of(&store, 0).await;
+    let batch = owner.batch(vec![Write::InsertRun(run(77))]);
+    invalid(store.commit(Transaction { all_or_nothing: true, ..batch }).await);
+    assert_eq!(read_run(&store, run_id(77)).await, None);
 }
 
 async fn too_many_ids(store: Arc<dyn Store>) {

@@ -8,7 +8,7 @@ use mainspring_store::{Conflict, CounterQuery, Outcome, Store, Write};
 use crate::case::cases;
 use crate::fixture::{
     APPLIED, Owner, at, attempt, counter_key, event, exists, job, job_version, key_taken, missing, next,
-    node, pause, put, read_run, run, run_id, run_with, shelf, stale, update,
+    node, pause, put, put_record, read_run, record, run, run_id, run_with, shelf, stale, update,
 };
 
 cases! { "replay":
@@ -246,8 +246,9 @@ async fn of_every_kind_of_write_at_once(store: Arc<dyn Store>) {
         Write::InsertEvent(Box::new(event(run_id(2), 2, 0))),
         Write::PauseCell(Some(Box::new(pause("p")))),
         Write::InsertJobVersion(Box::new(job_version(1, 1))),
+        put_record(record("k", "x")),
     ];
-    let mut expected = vec![APPLIED; 9];
+    let mut expected = vec![APPLIED; 10];
     expected[1] = exists();
     thrice(&store, &mut owner, writes, &expected).await;
     assert_eq!(counts(&store).await, [one]);

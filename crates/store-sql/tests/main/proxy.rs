@@ -46,12 +46,12 @@ struct Watcher {
 
 impl Watcher {
     /// Whether this chunk commits: the command itself, as the messages of PostgreSQL and MySQL have it (and not
-    /// `READ COMMITTED`), or the statement that advances the fence and all else.
+    /// `READ COMMITTED`), or the statement that does everything and commits by itself.
     fn commits(&mut self, chunk: &[u8]) -> bool {
         if chunk.windows(7).any(|window| window == b"COMMIT\0" || window == b"\x03COMMIT") {
             return true;
         }
-        if let (Some(b'P'), Some(_)) = (chunk.first(), find(chunk, b"AS (UPDATE leases SET seq")) {
+        if let (Some(b'P'), Some(_)) = (chunk.first(), find(chunk, b" AS checked, NULL::uuid AS key")) {
             self.fused = chunk[5..].split(|byte| *byte == 0).next().map(<[u8]>::to_vec);
             return false;
         }
