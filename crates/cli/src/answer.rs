@@ -1,0 +1,73 @@
+//! What the server's refusal, or its silence, means to the person at the terminal: the words, the next step, the exit code.
+
+use mainspring_client::api::Problem;
+use mainspring_client::{Error, TransportError};
+use mainspring_model::ErrorCode;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Api(problem) => refused(&problem),
+            Error::Unreachable { url, source } => {
+                Self::new(Exit::Unavailable, format!("cannot reach {url}: {}", innermost(&source))).hint(
+                    "start a server here with `mainspring up`, or name one with --url or MAINSPRING_URL",
+                )
+            }
+            Error::Broken(source) if source.is_timeout() => {
+                Self::new(Exit::Unavailable, "the server took too long to answer")
+                    .hint("try again; `mainspring doctor` looks for what is wrong")
+            }
+            Error::Broken(source) => {
+                Self::new(Exit::Unavailable, format!("the connection broke: {}", innermost(&source)))
+                    .hint("try again; submissions are never doubled by that")
+            }
+            Error::Silent => Self::new(Exit::Unavailable, error.to_string()).hint("try again"),
+            Error::Unreadable(_) => Self::failed(error.to_string())
+                .hint("is this a Mainspring server, and of this version? `mainspring --version` tells ours"),
+            Error::Setup(_) => Self::usage(error.to_string()),
+            Error::Io(error) => error.into(),
+        }
+    }
+}
+
+fn refused(problem: &Problem) -> Failure {
+    let code = ErrorCode::parse(&problem.code);
+    let exit = code.map_or(Exit::Failed, Exit::of_code);
+    let mut message = if problem.detail.is_empty() { problem.title.clone() } else { problem.detail.clone() };
+    for field in &problem.errors {
+        let place = if field.path.is_empty() { String::new() } else { format!("{}: ", field.path) };
+        let hint = field.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+        message.push_str(&format!("\n  {place}{}{hint}", field.message));
+    }
+    Failure::new(exit, message).hint(next_step(code, problem))
+}
+
+fn next_step(code: Option<ErrorCode>, problem: &Problem) -> String {
+    match code {
+        Some(ErrorCode::Unauthenticated) => {
+            "sign in with `mainspring login URL`, or set MAINSPRING_TOKEN".to_owned()
+        }
+        Some(ErrorCode::Forbidden) => {
+            "`mainspring whoami` shows what you may do; an admin gives more with `mainspring member set`"
+                .to_owned()
+        }
+        Some(ErrorCode::InvalidSpec) => "mend the fields above; docs/spec.md describes each".to_owned(),
+        Some(ErrorCode::InvalidParameter) => "`mainspring describe JOB` lists the parameters".to_owned(),
+        Some(ErrorCode::Internal) | None => match &problem.request_id {
+            Some(id) => format!("the server's log has the details under request id {id}"),
+            None => "look at the server's log".to_owned(),
+        },
+        Some(code) => format!("`mainspring explain {code}`"),
+    }
+}
+
+fn innermost(error: &TransportError) -> String {
+    let mut deepest: &dyn std::error::Error = error;
+    while let Some(source) = deepest.source() {
+        deepest = source;
+    }
+    deepest.to_string()
+}

@@ -1,0 +1,157 @@
+//! `mainspring artifact`: files for tasks, kept by the digest of their content.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use mainspring_client::api::Artifact as Entry;
+
+use crate::ask::confirm;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::{Column, Row, Table, age, bytes, clock};
+
+/// What `artifact` takes.
+#[derive(Debug, Args)]
+pub(crate) struct Artifact {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Upload a file and print its digest
+    Push {
+        /// The file
+        file: PathBuf,
+        /// What it is called; without it, the file's name
+        #[arg(long)]
+        name: Option<String>,
+    },
+    /// List artifacts
+    List,
+    /// Download an artifact
+    Get {
+        /// Its digest, `sha256:…`
+        digest: String,
+        /// Where to put it; without it, its name here; `-` is standard output
+        #[arg(short = 'O', long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// Remove artifacts
+    Rm {
+        /// Their digests
+        #[arg(required = true, value_name = "DIGEST")]
+        digests: Vec<String>,
+        /// Do not ask
+        #[arg(short, long)]
+        yes: bool,
+    },
+}
+
+const COLUMNS: &[Column] = &[
+    Column::always("NAME"),
+    Column::always("SIZE"),
+    Column::always("AGE"),
+    Column::wide("NAMESPACE"),
+    Column::wide("BY"),
+    Column::always("DIGEST"),
+];
+
+impl Artifact {
+    pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
+        match self.verb {
+            Verb::Push { file, name } => push(context, &file, name).await?,
+            Verb::List => {
+                let entries = context.client.artifacts(context.namespace()).all().await?;
+                context.output.list(&entries, || table(&entries))?;
+            }
+            Verb::Get { digest, out } => get(context, &digest, out).await?,
+            Verb::Rm { digests, yes } => {
+                confirm(&format!("Remove {} artifacts?", digests.len()), yes)?;
+                for digest in digests {
+                    context.client.delete_artifact(context.namespace(), &digest).await?;
+                    context.output.say(format!("{digest} is removed"));
+                }
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+async fn push(context: &Context, file: &PathBuf, name: Option<String>) -> Result<(), Failure> {
+    let metadata = std::fs::metadata(file)
+        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
+    let of_file = || file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = name.unwrap_or_else(of_file);
+    let bar = progress_bar(context, Some(metadata.len()));
+    let told = bar.clone();
+    let entry =
+        context.client.push_artifact(context.namespace(), &name, file, move |sent| told.inc(sent)).await?;
+    bar.finish_and_clear();
+    context.output.one(&entry, || entry.digest.to_string())?;
+    context
+        .output
+        .say(format!("next: name it in a job file: artifacts: [{{ url: …, digest: {} }}]", entry.digest));
+    Ok(())
+}
+
+async fn get(context: &Context, digest: &str, out: Option<PathBuf>) -> Result<(), Failure> {
+    let entry = context.client.artifact(context.namespace(), digest).await?;
+    let mut download = context.client.fetch_artifact(context.namespace(), digest).await?;
+    // A name from elsewhere is never a path here.
+    let plain = std::path::Path::new(&entry.name).file_name().map(PathBuf::from);
+    let path = out.or(plain).unwrap_or_else(|| PathBuf::from("artifact"));
+    let to_stdout = path.as_os_str() == "-";
+    let bar = progress_bar(context, download.length());
+    let cannot = |error: std::io::Error| Failure::failed(format!("cannot write {}: {error}", path.display()));
+    let mut file = if to_stdout { None } else { Some(File::create(&path).map_err(cannot)?) };
+    while let Some(piece) = download.next().await? {
+        bar.inc(piece.len() as u64);
+        match &mut file {
+            Some(file) => file.write_all(&piece).map_err(cannot)?,
+            None => context.output.raw(&piece)?,
+        }
+    }
+    bar.finish_and_clear();
+    if !to_stdout {
+        context.output.say(format!("{} ({})", path.display(), bytes(entry.bytes)));
+    }
+    Ok(())
+}
+
+/// On a terminal, on standard error; elsewhere nothing.
+fn progress_bar(context: &Context, length: Option<u64>) -> ProgressBar {
+    if context.output.quiet {
+        return ProgressBar::hidden();
+    }
+    let bar = match length {
+        Some(length) => ProgressBar::new(length),
+        None => ProgressBar::no_length(),
+    };
+    bar.set_draw_target(ProgressDrawTarget::stderr());
+    if let Ok(style) =
+        ProgressStyle::with_template("{wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left")
+    {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn table(entries: &[Entry]) -> Table {
+    let now = clock();
+    Table::new(COLUMNS, "no artifacts; `mainspring artifact push FILE` uploads one").rows(entries.iter().map(
+        |entry| {
+            Row::new(&entry.digest)
+                .cell(&entry.name)
+                .cell(bytes(entry.bytes))
+                .cell(age(entry.created_at.0, now))
+                .cell(&entry.namespace)
+                .cell(&entry.created_by)
+                .cell(&entry.digest)
+        },
+    ))
+}

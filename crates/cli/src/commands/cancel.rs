@@ -1,0 +1,54 @@
+//! `mainspring cancel RUN…`: ends runs; the task is asked first, then killed with all its children.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use mainspring_client::api::BulkAction;
+use mainspring_model::RunId;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::follow::sentence;
+
+/// What `cancel` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  mainspring cancel run_01…\n  \
+    mainspring cancel --query 'job:etl state:waiting'")]
+pub(crate) struct Cancel {
+    /// The runs, by id
+    #[arg(value_name = "RUN", required_unless_present = "query")]
+    runs: Vec<RunId>,
+    /// Every run that this query finds, after showing how many
+    #[arg(short = 'Q', long, value_name = "WORDS", conflicts_with = "runs")]
+    query: Option<String>,
+    /// Without time to stop by itself
+    #[arg(long)]
+    kill: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+impl Cancel {
+    pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
+        if let Some(query) = &self.query {
+            let action = if self.kill { BulkAction::Kill } else { BulkAction::Cancel };
+            return super::bulk::act(context, action, "Cancel", query, self.yes).await;
+        }
+        let mut runs = Vec::new();
+        for id in self.runs {
+            let run =
+                context.client.cancel(id, self.kill).await.map_err(|error| Failure::from(error).about(id))?;
+            if run.state.is_terminal() {
+                context.output.say(sentence(&run));
+            } else {
+                context.output.say(format!("{id} is asked to stop"));
+            }
+            runs.push(run);
+        }
+        if context.output.format.is_for_programs() {
+            context.output.list(&runs, || super::runs::table(&runs))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

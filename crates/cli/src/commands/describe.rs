@@ -1,0 +1,138 @@
+//! `mainspring describe THING`: all there is to know about a run, a job or a node.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use clap::Args;
+use mainspring_client::api::{Attempt, Job, Node, Run, TimelineEntry, Why};
+use mainspring_model::{NodeId, RunId};
+use serde_json::json;
+
+use super::nodes::{labels, state};
+use super::runs::took;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::{BOLD, Paint, bytes, span, state_style, yaml};
+
+/// What `describe` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  mainspring describe run_01…\n  mainspring describe nightly-report\n  \
+    mainspring describe node/worker-1")]
+pub(crate) struct Describe {
+    /// A run's id, a job's name or id, a node's id, or node/NAME
+    thing: String,
+}
+
+impl Describe {
+    pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
+        if self.thing.starts_with("run_") {
+            let id: RunId = context.find_run(&self.thing).await?;
+            describe_run(context, id).await?;
+        } else if self.thing.parse::<NodeId>().is_ok() || self.thing.starts_with("node/") {
+            let node = context.client.node(self.thing.strip_prefix("node/").unwrap_or(&self.thing)).await?;
+            context.output.one(&node, || node_text(&node))?;
+        } else {
+            let name = self.thing.strip_prefix("job/").unwrap_or(&self.thing);
+            let job = context.client.job(context.namespace(), name).await?;
+            let text = job_text(&job)?;
+            context.output.one(&job, || text)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+async fn describe_run(context: &Context, id: RunId) -> Result<(), Failure> {
+    let client = &context.client;
+    let (run, why) = (client.run(id).await?, client.why(id).await?);
+    let (attempts, timeline) = (client.attempts(id).await?, client.timeline(id).await?);
+    let whole = json!({ "run": run, "why": why, "attempts": attempts, "timeline": timeline });
+    context.output.one(&whole, || run_text(&run, &why, &attempts, &timeline))
+}
+
+fn run_text(run: &Run, why: &Why, attempts: &[Attempt], timeline: &[TimelineEntry]) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| {
+        if !value.is_empty() {
+            let _ = writeln!(text, "{:<12} {value}", format!("{name}:"));
+        }
+    };
+    line("Run", run.id.paint(BOLD).to_string());
+    line("Job", format!("{} version {}", run.job_name.as_deref().unwrap_or("-"), run.job_version));
+    line("Namespace", run.namespace.to_string());
+    line("State", run.state.name().paint(state_style(run.state)).to_string());
+    line("Why", why.summary.clone());
+    line("Next step", why.reason.as_ref().map(|reason| reason.remedy.clone()).unwrap_or_default());
+    if let (Some(most), true) = (run.attempts_max, run.attempt > 0) {
+        line("Attempt", format!("{} of {most}", run.attempt));
+    }
+    line("Node", run.node.map(|node| node.to_string()).unwrap_or_default());
+    line("Submitted", format!("{} by {}", run.created_at, run.submitted_by));
+    line("Took", took(run));
+    if let Some(usage) = run.usage {
+        let cpu = span(std::time::Duration::from_micros(usage.cpu_us));
+        line("Used", format!("{cpu} of CPU, {} of memory", bytes(usage.memory_peak_bytes)));
+    }
+    line("Labels", labels(&run.labels));
+    line("Parameters", run.params.as_ref().map(ToString::to_string).unwrap_or_default());
+    line("Result", run.result.as_ref().map(ToString::to_string).unwrap_or_default());
+    if run.maybe_doubled {
+        line("Note", "two attempts may have executed at once".to_owned());
+    }
+    if attempts.len() > 1 {
+        text.push_str("\nAttempts:\n");
+        for attempt in attempts {
+            let cause = attempt.cause.as_ref().map_or("under way", |cause| &cause.message);
+            let node = attempt.node.map(|node| format!(" on {node}")).unwrap_or_default();
+            let _ = writeln!(text, "  {}{node}: {cause}", attempt.number);
+        }
+    }
+    text.push_str("\nTimeline:\n");
+    for entry in timeline {
+        let _ = writeln!(text, "  {}  {}", entry.at, entry.message);
+    }
+    text
+}
+
+fn job_text(job: &Job) -> Result<String, Failure> {
+    let mut text = String::new();
+    let _ = writeln!(text, "Job:         {}", (&job.name).paint(BOLD));
+    let _ = writeln!(text, "Id:          {}", job.id);
+    let _ = writeln!(text, "Namespace:   {}", job.namespace);
+    let _ = writeln!(text, "Version:     {} (since {})", job.version, job.updated_at);
+    match &job.pause {
+        Some(pause) => {
+            let _ = writeln!(text, "State:       paused by {} since {}: {}", pause.by, pause.at, pause.note);
+        }
+        None => text.push_str("State:       active\n"),
+    }
+    if let Some(spec) = &job.spec {
+        let _ = write!(text, "\n{}", yaml(spec)?);
+    }
+    Ok(text)
+}
+
+fn node_text(node: &Node) -> String {
+    let mut text = String::new();
+    let (state, style) = state(node);
+    let _ = writeln!(text, "Node:        {}", (&node.name).paint(BOLD));
+    let _ = writeln!(text, "Id:          {}", node.id);
+    let _ = writeln!(text, "Pool:        {}", node.pool);
+    let _ = writeln!(text, "State:       {}", state.paint(style));
+    if let Some(deadline) = node.drain_deadline {
+        let _ = writeln!(text, "Empty by:    {deadline}");
+    }
+    let running = node.running.map_or_else(|| "?".to_owned(), |running| running.to_string());
+    let _ = writeln!(text, "Running:     {running} of {} slots", node.slots);
+    let _ =
+        writeln!(text, "Cores:       {}", mainspring_model::quantity::format_milli(node.capacity.cpu_milli));
+    let _ = writeln!(text, "Memory:      {}", bytes(node.capacity.memory_bytes));
+    let _ = writeln!(text, "Labels:      {}", labels(&node.labels));
+    if !node.handlers.is_empty() {
+        let _ = writeln!(text, "Handlers:    {}", node.handlers.join(", "));
+    }
+    let _ = writeln!(text, "Joined:      {}", node.joined_at);
+    if let Some(seen) = node.seen_at {
+        let _ = writeln!(text, "Last seen:   {seen}");
+    }
+    text
+}

@@ -1,0 +1,110 @@
+//! `mainspring node`: what is done to nodes. `mainspring nodes` lists them.
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use mainspring_client::api::JoinTokenRequest;
+use mainspring_model::Labels;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::{BOLD, Paint};
+
+/// What `node` takes.
+#[derive(Debug, Args)]
+pub(crate) struct Node {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Give a node no more work; what runs may finish
+    #[command(after_help = "Example: mainspring node drain worker-1 --patience 30m")]
+    Drain {
+        /// The node, by name or id
+        node: String,
+        /// How long what runs may go on before it is moved; without it, 1h
+        #[arg(long, value_name = "DURATION")]
+        patience: Option<String>,
+    },
+    /// Give a drained node work again
+    Resume {
+        /// The node, by name or id
+        node: String,
+    },
+    /// Make a token with which one machine joins once
+    Token {
+        /// Only for this pool
+        #[arg(long)]
+        pool: Option<String>,
+        /// How long it is good for; without it, 1h
+        #[arg(long, value_name = "DURATION")]
+        ttl: Option<String>,
+    },
+    /// Lay labels over a node's own; `key-` removes one
+    #[command(after_help = "Example: mainspring node label worker-1 zone=eu spot-")]
+    Label {
+        /// The node, by name or id
+        node: String,
+        /// `key=value`, or `key-`
+        #[arg(required = true, value_name = "LABEL")]
+        labels: Vec<String>,
+    },
+}
+
+impl Node {
+    pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
+        match self.verb {
+            Verb::Drain { node, patience } => {
+                let patience = patience.as_deref().map(mainspring_model::duration_text::parse).transpose();
+                let patience = patience.map_err(|error| Failure::usage(format!("--patience: {error}")))?;
+                let drained = context.client.drain_node(&node, patience).await?;
+                let until = drained.drain_deadline.map(|at| format!(" until {at}")).unwrap_or_default();
+                context.output.say(format!("{} takes no new work; what runs may go on{until}", drained.name));
+            }
+            Verb::Resume { node } => {
+                let node = context.client.resume_node(&node).await?;
+                context.output.say(format!("{} takes work again", node.name));
+            }
+            Verb::Token { pool, ttl } => {
+                let token = context.client.create_join_token(&JoinTokenRequest { pool, ttl }).await?;
+                context.output.one(&token, || token.token.clone())?;
+                let url = context.client.url().trim_end_matches('/');
+                context.output.say(format!(
+                    "{} on the machine: MAINSPRING_JOIN_TOKEN={} mainspring agent --server {url}\n\
+                     It is good for one node, until {}.",
+                    "next:".paint(BOLD),
+                    token.token,
+                    token.expires_at
+                ));
+            }
+            Verb::Label { node, labels } => {
+                let mut assigned = context.client.node(&node).await?.assigned_labels;
+                for label in &labels {
+                    assigned = changed(&assigned, label)?;
+                }
+                let node = context.client.label_node(&node, assigned).await?;
+                context.output.say(format!("{}: {}", node.name, super::nodes::labels(&node.labels)));
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn changed(labels: &Labels, change: &str) -> Result<Labels, Failure> {
+    let wrong = |error: mainspring_model::label::LabelError| Failure::usage(format!("`{change}`: {error}"));
+    let (key, value) = match (change.split_once('='), change.strip_suffix('-')) {
+        (Some((key, value)), _) => (key, Some(value)),
+        (None, Some(key)) => (key, None),
+        (None, None) => return Err(Failure::usage(format!("`{change}` is neither `key=value` nor `key-`"))),
+    };
+    let mut next = Labels::new();
+    for (kept, value) in labels.iter().filter(|(kept, _)| &***kept != key) {
+        next.insert(kept, value).map_err(wrong)?;
+    }
+    if let Some(value) = value {
+        next.insert(key, value).map_err(wrong)?;
+    }
+    Ok(next)
+}

@@ -1,0 +1,103 @@
+//! `mainspring nodes`: the machines and processes that execute.
+
+use std::process::ExitCode;
+
+use anstyle::Style;
+use clap::Args;
+use mainspring_client::api::Node;
+use mainspring_model::{Labels, quantity};
+
+use super::watching::watch;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::{BAD, Column, DIM, Format, GOOD, Row, Table, WARN, age, bytes, clock};
+
+/// What `nodes` takes.
+#[derive(Debug, Args)]
+pub(crate) struct Nodes {
+    /// Of this pool
+    #[arg(long)]
+    pool: Option<String>,
+    /// In this state: up, draining, lost or left
+    #[arg(long)]
+    state: Option<String>,
+    /// Draw the list again whenever something changes
+    #[arg(short, long)]
+    watch: bool,
+}
+
+const COLUMNS: &[Column] = &[
+    Column::always("NAME"),
+    Column::always("POOL"),
+    Column::always("STATE"),
+    Column::always("RUNNING"),
+    Column::always("CPU"),
+    Column::always("MEMORY"),
+    Column::always("SEEN"),
+    Column::wide("LABELS"),
+    Column::wide("HANDLERS"),
+    Column::wide("ID"),
+];
+
+impl Nodes {
+    pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
+        if self.watch {
+            let wide = context.output.format == Format::Wide;
+            watch(context, || async { Ok(table(&self.list(context).await?).render(wide)) }).await?;
+        } else {
+            let nodes = self.list(context).await?;
+            context.output.list(&nodes, || table(&nodes))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    async fn list(&self, context: &Context) -> Result<Vec<Node>, Failure> {
+        Ok(context.client.nodes(self.pool.as_deref(), self.state.as_deref()).all().await?)
+    }
+}
+
+/// The table of nodes.
+pub(crate) fn table(nodes: &[Node]) -> Table {
+    let now = clock();
+    Table::new(COLUMNS, "no nodes; `mainspring node token` lets one join").rows(nodes.iter().map(|node| {
+        let (state, style) = state(node);
+        let running = node.running.map_or_else(|| "?".to_owned(), |running| running.to_string());
+        let cpu = quantity::format_milli(node.capacity.cpu_milli);
+        let cpu = match node.cpu_used_milli {
+            Some(used) => format!("{:.1} of {cpu}", used as f64 / 1000.0),
+            None => cpu,
+        };
+        let memory = bytes(node.capacity.memory_bytes);
+        let memory = match node.memory_used_bytes {
+            Some(used) => format!("{} of {memory}", bytes(used)),
+            None => memory,
+        };
+        Row::new(&node.name)
+            .cell(&node.name)
+            .cell(&node.pool)
+            .styled(state, style)
+            .cell(format!("{running} of {}", node.slots))
+            .cell(cpu)
+            .cell(memory)
+            .cell(node.seen_at.map(|at| age(at.0, now)).unwrap_or_default())
+            .cell(labels(&node.labels))
+            .cell(node.handlers.join(","))
+            .cell(node.id)
+    }))
+}
+
+/// The state in a word: a node that is up but not connected is worth a look.
+pub(crate) fn state(node: &Node) -> (&str, Style) {
+    match (node.state.as_str(), node.connected) {
+        ("up", Some(false)) => ("up, silent", WARN),
+        ("up", _) => ("up", GOOD),
+        ("draining", _) => ("draining", WARN),
+        ("lost", _) => ("lost", BAD),
+        (other, _) => (other, DIM),
+    }
+}
+
+/// Labels on one line.
+pub(crate) fn labels(labels: &Labels) -> String {
+    labels.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(",")
+}

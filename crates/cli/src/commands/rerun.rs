@@ -1,0 +1,54 @@
+//! `mainspring rerun RUN`: the same again, as a new run.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use mainspring_client::api::{BulkAction, RerunRequest};
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::parameter::{Pair, typed};
+
+/// What `rerun` takes.
+#[derive(Debug, Args)]
+pub(crate) struct Rerun {
+    /// The run, by id; or a job's name, for its newest run
+    #[arg(required_unless_present = "query")]
+    run: Option<String>,
+    /// Every run that this query finds, after showing how many
+    #[arg(short = 'Q', long, value_name = "WORDS", conflicts_with_all = ["run", "params", "wait"])]
+    query: Option<String>,
+    /// With the job's current version instead of the run's
+    #[arg(long)]
+    latest: bool,
+    /// A parameter's value instead of the run's, `key=value`; may be repeated
+    #[arg(short, long = "param", value_name = "KEY=VALUE")]
+    params: Vec<Pair>,
+    /// Stream the output, and end with the task's exit code
+    #[arg(short, long)]
+    wait: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+impl Rerun {
+    pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
+        if let Some(query) = &self.query {
+            return super::bulk::act(context, BulkAction::Rerun, "Rerun", query, self.yes).await;
+        }
+        let id = context.find_run(self.run.as_deref().unwrap_or_default()).await?;
+        let params = if self.params.is_empty() {
+            None
+        } else {
+            // Values that are not named stay as they were.
+            let old = context.client.run(id).await?.params;
+            let mut values = old.and_then(|old| old.as_object().cloned()).unwrap_or_default();
+            values.extend(typed(&context.client.run_spec(id).await?, &self.params));
+            Some(values)
+        };
+        let request = RerunRequest { latest: self.latest, params, idempotency_key: None };
+        let submitted = context.client.rerun(id, &request).await?;
+        super::submit::report(context, &submitted, self.wait).await
+    }
+}

@@ -1,0 +1,31 @@
+//! `mainspring whoami`: who the server thinks you are, and what you may do.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::{BOLD, Paint};
+
+/// What `whoami` takes.
+#[derive(Debug, Args)]
+pub(crate) struct Whoami {}
+
+impl Whoami {
+    pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
+        let me = context.client.me().await?;
+        context.output.one(&me, || {
+            let mut text = format!("{} at {}\n", (&me.subject).paint(BOLD), context.client.url());
+            for grant in &me.grants {
+                let place = grant.namespace.as_ref().map_or_else(|| "everywhere".into(), ToString::to_string);
+                text.push_str(&format!("  {} in {place}\n", grant.role.name()));
+            }
+            if let Some(at) = me.expires_at {
+                text.push_str(&format!("  the token is good until {at}\n"));
+            }
+            text
+        })?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,39 @@
+//! `mainspring why RUN`: why a run is where it is, and what would unblock it.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use mainspring_client::api::Why as Answer;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::{BOLD, DIM, Paint, state_style};
+
+/// What `why` takes.
+#[derive(Debug, Args)]
+pub(crate) struct Why {
+    /// The run, by id; or a job's name, for its newest run
+    run: String,
+}
+
+impl Why {
+    pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
+        let id = context.find_run(&self.run).await?;
+        let why = context.client.why(id).await?;
+        context.output.one(&why, || text(&why))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn text(why: &Answer) -> String {
+    let mut text = format!("{}: {}", why.state.name().paint(state_style(why.state)), why.summary);
+    if !why.state.is_terminal()
+        && let Some(reason) = &why.reason
+    {
+        text.push_str(&format!("\n{} {}", "next:".paint(BOLD), reason.remedy));
+    }
+    if !why.live && !why.state.is_terminal() {
+        text.push_str(&format!("\n{}", "(as last written: no scheduler owns its cell right now)".paint(DIM)));
+    }
+    text
+}

@@ -1,0 +1,124 @@
+//! Every setting there is: one table from which the file is checked, variables are read and the schema is made.
+//!
+//! A setting is `section.name` in the file and `MAINSPRING_SECTION__NAME` in the environment; a few that people set
+//! often have a short variable too. What a setting means to the program is in [`super::Config`]; a test holds the two
+//! together.
+
+/// What a setting's value looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Any text.
+    Text,
+    /// A file or directory.
+    Path,
+    /// A whole number, not negative.
+    Number,
+    /// `30s`, `1h30m`.
+    Duration,
+    /// Texts; in a variable, with commas between them.
+    List,
+    /// `key = "value"` pairs; in a variable `a=1,b=2`.
+    Pairs,
+}
+
+/// One setting.
+#[derive(Debug)]
+pub(crate) struct Setting {
+    /// The table of the file that it is in.
+    pub(crate) section: &'static str,
+    /// Its key there.
+    pub(crate) name: &'static str,
+    /// What its value looks like.
+    pub(crate) kind: Kind,
+    /// A variable of its own, beside the regular one.
+    pub(crate) short_variable: Option<&'static str>,
+    /// What holds when nobody sets it.
+    pub(crate) default: &'static str,
+    /// What it does.
+    pub(crate) help: &'static str,
+}
+
+impl Setting {
+    /// `section.name`.
+    pub(crate) fn path(&self) -> String {
+        format!("{}.{}", self.section, self.name)
+    }
+
+    /// The regular variable.
+    pub(crate) fn variable(&self) -> String {
+        format!("MAINSPRING_{}__{}", self.section.to_uppercase(), self.name.to_uppercase())
+    }
+}
+
+const fn setting(
+    path: (&'static str, &'static str),
+    kind: Kind,
+    default: &'static str,
+    help: &'static str,
+) -> Setting {
+    Setting { section: path.0, name: path.1, kind, short_variable: None, default, help }
+}
+
+const fn short(variable: &'static str, mut setting: Setting) -> Setting {
+    setting.short_variable = Some(variable);
+    setting
+}
+
+/// The tables of the file, with what they are for.
+pub(crate) const SECTIONS: &[(&str, &str)] = &[
+    ("client", "How commands reach the server."),
+    ("server", "The scheduler and its API (`up` and `server`)."),
+    ("agent", "The agent that runs tasks on this machine (`up` and `agent`)."),
+    ("log", "What long-running roles write to standard error."),
+];
+
+/// Every setting, in the order of the reference.
+#[rustfmt::skip]
+pub(crate) const SETTINGS: &[Setting] = &[
+    short("MAINSPRING_URL", setting(("client", "url"), Kind::Text, "the target of the last `up` or `login`", "Where the API is.")),
+    short("MAINSPRING_TOKEN", setting(("client", "token"), Kind::Text, "the token of that target", "The API token.")),
+    short("MAINSPRING_TOKEN_FILE", setting(("client", "token_file"), Kind::Path, "", "A file that holds the API token.")),
+    short("MAINSPRING_NAMESPACE", setting(("client", "namespace"), Kind::Text, "default", "The namespace of commands that name none.")),
+    setting(("client", "timeout"), Kind::Duration, "30s", "How long one request may take."),
+    short("MAINSPRING_DATA", setting(("server", "data"), Kind::Path, "./mainspring-data", "Where the server keeps its files.")),
+    short("MAINSPRING_LISTEN", setting(("server", "listen"), Kind::Text, "127.0.0.1:7117", "The address and port of the API and of the agents' stream.")),
+    setting(("server", "public_url"), Kind::Text, "http://LISTEN", "Where others reach this server: the links that it prints, and where other schedulers send agents."),
+    short("MAINSPRING_STORE", setting(("server", "store"), Kind::Text, "sqlite:DATA/mainspring.db", "The store: `sqlite:PATH`, `postgres://…`, `mysql://…` or `memory:`.")),
+    setting(("server", "roles"), Kind::List, "api, scheduler", "What this process does: `api`, `scheduler`."),
+    setting(("server", "cells"), Kind::Number, "1", "How many slices the work is cut into, fixed when the store is made."),
+    setting(("server", "heartbeat_every"), Kind::Duration, "5s", "How often a node says that it lives."),
+    setting(("server", "lost_after"), Kind::Duration, "15s", "How long a node may be silent before its attempts are lost."),
+    setting(("server", "stop_within"), Kind::Duration, "20s", "How long a graceful stop may take."),
+    short("MAINSPRING_SERVERS", setting(("agent", "servers"), Kind::List, "http://127.0.0.1:7117", "Where the schedulers are; one is enough, it names the others.")),
+    setting(("agent", "data"), Kind::Path, "./mainspring-agent", "Where the agent keeps its identity, journal, logs and caches."),
+    setting(("agent", "name"), Kind::Text, "the host's name", "What the node is called."),
+    setting(("agent", "pool"), Kind::Text, "default", "The pool that it joins."),
+    setting(("agent", "labels"), Kind::Pairs, "", "Facts that placement selects by."),
+    setting(("agent", "slots"), Kind::Number, "4 for each core", "How many attempts may run at once."),
+    setting(("agent", "weight"), Kind::Number, "1", "Its share under the `weighted` balancer."),
+    setting(("agent", "cpu"), Kind::Text, "the machine's cores", "Cores that may be reserved: `4`, `500m`."),
+    setting(("agent", "memory"), Kind::Text, "the machine's memory", "Memory that may be reserved: `8Gi`."),
+    short("MAINSPRING_JOIN_TOKEN", setting(("agent", "join_token"), Kind::Text, "", "The single-use token of `mainspring node token`; needed the first time only.")),
+    short("MAINSPRING_LOG", setting(("log", "level"), Kind::Text, "info", "`error`, `warn`, `info`, `debug`, `trace`, or a filter such as `info,mainspring_engine=debug`.")),
+    setting(("log", "format"), Kind::Text, "text", "`text` for people, `json` for programs."),
+];
+
+/// The setting at `section.name`.
+pub(crate) fn find(section: &str, name: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.section == section && setting.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_is_in_a_known_section_and_named_once() {
+        for (index, setting) in SETTINGS.iter().enumerate() {
+            assert!(SECTIONS.iter().any(|(section, _)| *section == setting.section), "{}", setting.path());
+            assert!(setting.help.ends_with('.'), "{}", setting.path());
+            let twice = SETTINGS[index + 1..].iter().any(|other| other.path() == setting.path());
+            assert!(!twice, "{}", setting.path());
+        }
+    }
+}

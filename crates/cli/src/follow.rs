@@ -1,0 +1,146 @@
+//! Waiting for a run at the terminal: its output as it is written, what it waits for, and its exit code at the end.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use mainspring_client::api::{LogLine, LogStream, Run};
+use mainspring_client::{LogEvent, LogFollow, LogQuery};
+use mainspring_model::{RunId, RunState};
+
+use crate::context::Context;
+use crate::exit::{self, Exit};
+use crate::failure::Failure;
+use crate::output::{DIM, Output, Paint, state_style};
+
+/// How long a run may be silent before the person is told what it waits for.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// How long the rest of the log may take once the run has ended.
+const REST_MAX: Duration = Duration::from_secs(10);
+
+/// How lines are printed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LineStyle {
+    /// With the time of each line.
+    pub(crate) timestamps: bool,
+}
+
+/// Streams the output of a run until it has ended; gives the run.
+pub(crate) async fn to_end(context: &Context, id: RunId, limit: Option<Duration>) -> Result<Run, Failure> {
+    let work = async {
+        let mut log = context.client.follow_logs(id, &LogQuery::default());
+        let ended = context.client.wait(id);
+        tokio::pin!(ended);
+        let patience = tokio::time::sleep(PATIENCE);
+        tokio::pin!(patience);
+        let mut told = false;
+        let mut log_open = true;
+        loop {
+            tokio::select! {
+                event = log.next(), if log_open => {
+                    told = true;
+                    match event? {
+                        Some(event) => show(context.output, &event, LineStyle::default())?,
+                        None => log_open = false,
+                    }
+                }
+                run = &mut ended => {
+                    let run = run?;
+                    if log_open {
+                        rest(context.output, &mut log).await?;
+                    }
+                    return Ok::<Run, Failure>(run);
+                }
+                () = &mut patience, if !told => {
+                    told = true;
+                    tell_why(context, id).await;
+                }
+            }
+        }
+    };
+    let stopped = async {
+        match limit {
+            Some(limit) => tokio::time::sleep(limit).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        run = work => run,
+        () = stopped => Err(Failure::new(Exit::Timeout, format!("{id} has not ended in time"))
+            .hint(format!("it goes on; `mainspring wait {id}` waits again, `mainspring cancel {id}` ends it"))),
+        _ = tokio::signal::ctrl_c() => Err(Failure::new(Exit::Interrupted, format!("{id} goes on without you"))
+            .hint(format!("`mainspring logs -f {id}` follows it again, `mainspring cancel {id}` ends it"))),
+    }
+}
+
+/// The exit code for a run that has ended, said to the person unless all went well.
+pub(crate) fn verdict(output: Output, run: &Run) -> ExitCode {
+    if run.state != RunState::Success {
+        output.say(sentence(run));
+    }
+    ExitCode::from(exit::of_cause(run.state, run.cause.as_ref()))
+}
+
+/// How a run ended, in a line.
+pub(crate) fn sentence(run: &Run) -> String {
+    let mut words = format!("{} {}", run.id, run.state.name().paint(state_style(run.state)));
+    if let Some(cause) = &run.cause {
+        words.push_str(&format!(": {}", cause.message));
+    }
+    if let (Some(most), true) = (run.attempts_max, run.attempt > 1) {
+        words.push_str(&format!(" (attempt {} of {most})", run.attempt));
+    }
+    words
+}
+
+/// Prints what a follower is told.
+pub(crate) fn show(output: Output, event: &LogEvent, style: LineStyle) -> Result<(), Failure> {
+    match event {
+        LogEvent::Line(line) => print(output, line, style),
+        LogEvent::Attempt(number) if *number > 1 => {
+            output.say(format!("--- attempt {number} ---").paint(DIM));
+            Ok(())
+        }
+        LogEvent::Attempt(_) | LogEvent::End => Ok(()),
+    }
+}
+
+/// Prints a piece of output where it belongs: the task's errors to our standard error.
+pub(crate) fn print(output: Output, line: &LogLine, style: LineStyle) -> Result<(), Failure> {
+    let text = if style.timestamps { format!("{} {}", line.at, line.text) } else { line.text.clone() };
+    match line.stream {
+        LogStream::Stdout => output.raw(text.as_bytes()),
+        LogStream::Stderr => output.raw_error(text.as_bytes()),
+        LogStream::System => {
+            output.say(text.trim_end().paint(DIM));
+            Ok(())
+        }
+    }
+}
+
+async fn rest(output: Output, log: &mut LogFollow) -> Result<(), Failure> {
+    let all = async {
+        while let Some(event) = log.next().await? {
+            show(output, &event, LineStyle::default())?;
+        }
+        Ok::<(), Failure>(())
+    };
+    match tokio::time::timeout(REST_MAX, all).await {
+        Ok(done) => done,
+        Err(_) => {
+            output.say("the rest of the output has not arrived yet; `mainspring logs` shows it later");
+            Ok(())
+        }
+    }
+}
+
+async fn tell_why(context: &Context, id: RunId) {
+    if let Ok(why) = context.client.why(id).await
+        && !why.state.is_terminal()
+        && why.state != RunState::Running
+    {
+        context.output.say(format!("{}: {}", why.state.name(), why.summary).paint(DIM));
+        if let Some(reason) = &why.reason {
+            context.output.say(format!("next: {}", reason.remedy).paint(DIM));
+        }
+    }
+}

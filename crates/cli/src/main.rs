@@ -1,0 +1,43 @@
+//! `mainspring`: the one binary. A table of contents; each command is one file in `commands`.
+//!
+//! The sidecar is dispatched before anything else is set up: it lives beside every agent for as long as tasks do, so it
+//! must not pay for a runtime, a TLS provider or an argument parser that it does not use. For the same reason there is no
+//! allocator of our own: the system's gives an idle process's memory back.
+
+mod answer;
+mod arguments;
+mod ask;
+mod commands;
+mod config;
+mod context;
+mod exit;
+mod failure;
+mod follow;
+mod nearest;
+mod output;
+mod parameter;
+mod place;
+mod reference;
+mod target;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::Arguments;
+
+fn main() -> ExitCode {
+    mainspring_sidecar::launch_if_asked();
+    if let Some(code) = commands::sidecar::run_if_asked() {
+        return code;
+    }
+    let arguments = Arguments::parse();
+    let output = arguments.global.output();
+    match commands::run(arguments, output) {
+        Ok(code) => code,
+        Err(failure) => {
+            output.fail(&failure);
+            failure.exit.into()
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! The real binary, as a person runs it: its words, its exit codes, what goes to which stream.
+
+mod binary;
+mod offline;

@@ -1,0 +1,282 @@
+//! The client: where the API is, who asks, and how a request is sent, sent again and redirected.
+//!
+//! What can be asked is in one file for each noun: `runs.rs`, `jobs.rs`, `nodes.rs`, …
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, LOCATION, RETRY_AFTER};
+use reqwest::{Response, StatusCode, Url};
+use serde::de::DeserializeOwned;
+
+use crate::backoff::Backoff;
+use crate::call::Call;
+use crate::error::Error;
+
+/// The longest wait that a server's `Retry-After` is followed.
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(10);
+/// How often a request is sent on to another scheduler.
+const REDIRECTS_MAX: u32 = 4;
+
+/// A client of the HTTP API. Cheap to clone; clones share connections.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), mainspring_client::Error> {
+/// use mainspring_client::Client;
+///
+/// // From MAINSPRING_URL and MAINSPRING_TOKEN:
+/// let client = Client::from_env()?;
+/// // Or by hand:
+/// let client = Client::builder("http://127.0.0.1:7117").token("ms_…").build()?;
+/// println!("signed in as {}", client.me().await?.subject);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Client {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    http: reqwest::Client,
+    base: Url,
+    token: Option<String>,
+    session: Option<String>,
+    timeout: Duration,
+    retries: u32,
+}
+
+impl std::fmt::Debug for Shared {
+    /// Without the token.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("url", &self.base.as_str()).finish_non_exhaustive()
+    }
+}
+
+/// Sets a [`Client`] up.
+#[derive(Clone)]
+pub struct Builder {
+    url: String,
+    token: Option<String>,
+    session: Option<String>,
+    timeout: Duration,
+    retries: u32,
+}
+
+impl std::fmt::Debug for Builder {
+    /// Without the secrets.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Builder").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
+impl Builder {
+    /// The API token.
+    pub fn token(mut self, token: impl Into<String>) -> Self {
+        self.token = Some(token.into());
+        self
+    }
+
+    /// The cookie of a console session (`name=value`), instead of a token.
+    pub fn session(mut self, cookie: impl Into<String>) -> Self {
+        self.session = Some(cookie.into());
+        self
+    }
+
+    /// How long one request may take; 30 seconds unless told. Streams and transfers of artifacts are not limited.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// How often a call that may be repeated is repeated when the server is away or busy; 4 unless told.
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.retries = retries;
+        self
+    }
+
+    /// The client. Nothing is sent yet.
+    pub fn build(self) -> Result<Client, Error> {
+        let base = Url::parse(&self.url)
+            .map_err(|error| Error::Setup(format!("`{}` is not a URL: {error}", self.url)))?;
+        if !matches!(base.scheme(), "http" | "https") || base.cannot_be_a_base() {
+            return Err(Error::Setup(format!("`{}` does not begin with http:// or https://", self.url)));
+        }
+        // A program that has chosen its provider keeps it.
+        if rustls::crypto::CryptoProvider::get_default().is_none() {
+            let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        }
+        let http = reqwest::Client::builder()
+            .user_agent(concat!("mainspring-client/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(Duration::from_secs(10))
+            // Redirects to the owner of a cell must keep the token; ours are followed in `send`.
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(|error| Error::Setup(format!("cannot set HTTP up: {error}")))?;
+        let Self { token, session, timeout, retries, .. } = self;
+        Ok(Client { shared: Arc::new(Shared { http, base, token, session, timeout, retries }) })
+    }
+}
+
+impl Client {
+    /// A client of the API at `url`.
+    pub fn builder(url: impl Into<String>) -> Builder {
+        Builder { url: url.into(), token: None, session: None, timeout: Duration::from_secs(30), retries: 4 }
+    }
+
+    /// A client from `MAINSPRING_URL` and `MAINSPRING_TOKEN` (or `MAINSPRING_TOKEN_FILE`).
+    pub fn from_env() -> Result<Self, Error> {
+        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let url =
+            variable("MAINSPRING_URL").ok_or_else(|| Error::Setup("MAINSPRING_URL is not set".into()))?;
+        let token = match (variable("MAINSPRING_TOKEN"), variable("MAINSPRING_TOKEN_FILE")) {
+            (Some(token), _) => Some(token),
+            (None, Some(file)) => Some(std::fs::read_to_string(file)?.trim().to_owned()),
+            (None, None) => None,
+        };
+        let mut builder = Self::builder(url);
+        builder.token = token;
+        builder.build()
+    }
+
+    /// Where the API is.
+    pub fn url(&self) -> &str {
+        self.shared.base.as_str()
+    }
+
+    /// Sends a call and reads the answer's JSON.
+    pub(crate) async fn ask<T: DeserializeOwned>(&self, call: Call) -> Result<T, Error> {
+        let answer = self.send(call).await?;
+        let body = answer.bytes().await.map_err(Error::Broken)?;
+        serde_json::from_slice(&body).map_err(|error| Error::Unreadable(error.to_string()))
+    }
+
+    /// Sends a call whose answer says nothing more than that it was done.
+    pub(crate) async fn tell(&self, call: Call) -> Result<(), Error> {
+        self.send(call).await.map(drop)
+    }
+
+    /// Sends a call, again where that is safe and may help, and gives the answer when it is a good one.
+    pub(crate) async fn send(&self, call: Call) -> Result<Response, Error> {
+        self.send_with(call, Some(self.shared.timeout)).await
+    }
+
+    /// The same without a limit on how long the answer's body may take.
+    pub(crate) async fn open(&self, call: Call) -> Result<Response, Error> {
+        self.send_with(call, None).await
+    }
+
+    async fn send_with(&self, call: Call, timeout: Option<Duration>) -> Result<Response, Error> {
+        let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(2));
+        loop {
+            let (error, wait) = match self.once(&call, timeout).await {
+                Ok(answer) => return Ok(answer),
+                Err(failed) => failed,
+            };
+            // A connection that was never made carried nothing, so even a plain POST may try again.
+            let safe = call.repeatable || matches!(error, Error::Unreachable { .. });
+            if !safe || !error.is_transient() || backoff.tries() >= self.shared.retries {
+                return Err(error);
+            }
+            let pause = backoff.next().max(wait.unwrap_or_default().min(RETRY_AFTER_MAX));
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    /// One try, along redirects to the scheduler that owns the cell.
+    async fn once(
+        &self,
+        call: &Call,
+        timeout: Option<Duration>,
+    ) -> Result<Response, (Error, Option<Duration>)> {
+        let mut url = self.url_of(call).map_err(|error| (error, None))?;
+        for _ in 0..=REDIRECTS_MAX {
+            let answer = self.request(call, url.clone(), timeout).send().await;
+            let answer = answer.map_err(|source| (failed(&url, source), None))?;
+            let status = answer.status();
+            if status.is_success() {
+                return Ok(answer);
+            }
+            if matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT) {
+                url = next_url(&url, &answer).map_err(|error| (error, None))?;
+                continue;
+            }
+            let wait = retry_after(&answer);
+            let body = answer.bytes().await.unwrap_or_default();
+            return Err((Error::from_answer(status, &body), wait));
+        }
+        Err((Error::Unreadable("the schedulers send the request round in circles".into()), None))
+    }
+
+    fn request(&self, call: &Call, url: Url, timeout: Option<Duration>) -> reqwest::RequestBuilder {
+        let mut request = self.shared.http.request(call.method.clone(), url);
+        if let Some(token) = &self.shared.token {
+            request = request.header(AUTHORIZATION, format!("Bearer {token}"));
+        }
+        if let Some(session) = &self.shared.session {
+            // A change that comes with a cookie must say that it comes from the server's own pages.
+            let origin = self.shared.base.origin().ascii_serialization();
+            request = request.header("cookie", session).header("origin", origin);
+        }
+        for (name, value) in &call.headers {
+            request = request.header(*name, value);
+        }
+        if let Some((content_type, body)) = &call.body {
+            request = request.header("content-type", *content_type).body(body.clone());
+        }
+        match timeout {
+            Some(timeout) => request.timeout(timeout),
+            None => request,
+        }
+    }
+
+    /// A request whose body is a stream: sent once, without a time limit.
+    pub(crate) async fn send_stream(&self, call: &Call, body: reqwest::Body) -> Result<Response, Error> {
+        let url = self.url_of(call)?;
+        let answer = self.request(call, url.clone(), None).body(body).send().await;
+        let answer = answer.map_err(|source| failed(&url, source))?;
+        let status = answer.status();
+        if status.is_success() {
+            return Ok(answer);
+        }
+        Err(Error::from_answer(status, &answer.bytes().await.unwrap_or_default()))
+    }
+
+    fn url_of(&self, call: &Call) -> Result<Url, Error> {
+        let mut url = self.shared.base.clone();
+        url.path_segments_mut()
+            .map_err(|()| Error::Setup(format!("`{}` cannot carry a path", self.url())))?
+            .pop_if_empty()
+            .extend(&call.path);
+        if !call.query.is_empty() {
+            url.query_pairs_mut()
+                .extend_pairs(call.query.iter().map(|(name, value)| (*name, value.as_str())));
+        }
+        Ok(url)
+    }
+}
+
+fn failed(url: &Url, source: reqwest::Error) -> Error {
+    if source.is_connect() {
+        let url = url.origin().ascii_serialization();
+        return Error::Unreachable { url, source: source.without_url() };
+    }
+    Error::Broken(source.without_url())
+}
+
+fn next_url(url: &Url, answer: &Response) -> Result<Url, Error> {
+    let location = answer.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+    let next = location.and_then(|location| url.join(location).ok());
+    let next = next.ok_or_else(|| Error::Unreadable("a redirect without a place to go".into()))?;
+    if url.scheme() == "https" && next.scheme() != "https" {
+        return Err(Error::Unreadable(format!(
+            "a redirect from https to {next}, which would show the token"
+        )));
+    }
+    Ok(next)
+}
+
+fn retry_after(answer: &Response) -> Option<Duration> {
+    let value = answer.headers().get(RETRY_AFTER)?.to_str().ok()?;
+    value.parse().ok().map(Duration::from_secs)
+}
