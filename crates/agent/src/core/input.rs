@@ -59,6 +59,8 @@ pub enum Input {
     Used(NodeUsage),
     /// Take no more work, and say goodbye when nothing is held.
     Drain,
+    /// The agent ends; its tasks stay with the sidecar. Say goodbye if there are none.
+    Leave,
     /// Time passed.
     Tick,
 }

@@ -159,6 +159,17 @@ impl Core {
         }
     }
 
+    /// The agent ends. A node without attempts says so; one with attempts falls silent, and comes back or is lost.
+    pub(super) fn leave(&mut self) {
+        if self.held.is_empty()
+            && let Some(session) = self.link.session()
+        {
+            self.out.push(Output::Say(super::words::goodbye(session)));
+        }
+        self.link = Link::Down;
+        self.out.push(Output::Farewell);
+    }
+
     /// A node that takes no more work and holds nothing leaves.
     pub(super) fn say_goodbye_if_done(&mut self) {
         if self.draining

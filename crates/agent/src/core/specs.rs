@@ -1,26 +1,19 @@
 //! The specifications that orders of this connection refer to.
 //!
-//! Those of jobs are said once per connection. Those of single runs come right before their order and are kept for the
-//! last few runs only: a busy connection would otherwise collect them without end.
+//! Both ends of a connection remember the same: one more than [`SPECS_PER_CONNECTION_MAX`] makes both begin anew.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use mainspring_model::JobSpec;
-use mainspring_wire::agent::{Malformed, Spec, SpecKey};
+use mainspring_wire::agent::{Malformed, SPECS_PER_CONNECTION_MAX, Spec, SpecKey};
 use rustc_hash::FxHashMap;
-
-/// Specifications of single runs that are remembered.
-const OWN_MAX: usize = 1024;
 
 type Key = (Bytes, u32, Option<Bytes>);
 
 #[derive(Debug, Default)]
 pub(super) struct Specs {
     by_key: FxHashMap<Key, Arc<JobSpec>>,
-    /// Keys of specifications of single runs, the oldest first.
-    own: VecDeque<Key>,
 }
 
 impl Specs {
@@ -29,14 +22,10 @@ impl Specs {
         let read = serde_json::from_slice::<JobSpec>(&spec.json)
             .map_err(|wrong| Malformed::new("spec.json", wrong.to_string()))?;
         let key = of(key);
-        if self.by_key.insert(key.clone(), Arc::new(read)).is_none() && key.2.is_some() {
-            self.own.push_back(key);
-            if self.own.len() > OWN_MAX
-                && let Some(oldest) = self.own.pop_front()
-            {
-                self.by_key.remove(&oldest);
-            }
+        if self.by_key.len() >= SPECS_PER_CONNECTION_MAX && !self.by_key.contains_key(&key) {
+            self.by_key.clear();
         }
+        self.by_key.insert(key, Arc::new(read));
         Ok(())
     }
 
@@ -46,7 +35,6 @@ impl Specs {
 
     pub(super) fn clear(&mut self) {
         self.by_key.clear();
-        self.own.clear();
     }
 }
 
@@ -65,21 +53,17 @@ mod tests {
     }
 
     #[test]
-    fn jobs_are_remembered_and_single_runs_for_a_while() {
+    fn one_too_many_begins_anew() {
         let mut specs = Specs::default();
-        specs.learn(&spec(None, 1)).unwrap();
-        for _ in 0..2 {
-            specs.learn(&spec(Some(1), 0)).unwrap();
-        }
-        for index in 0..OWN_MAX as u32 {
-            let mut other = spec(Some(2), 0);
-            other.key.as_mut().unwrap().version = index + 1;
-            specs.learn(&other).unwrap();
+        for version in 1..=SPECS_PER_CONNECTION_MAX as u32 {
+            specs.learn(&spec(None, version)).unwrap();
+            specs.learn(&spec(None, version)).unwrap();
         }
         assert!(specs.find(spec(None, 1).key.as_ref().unwrap()).is_some());
-        assert!(specs.find(spec(None, 2).key.as_ref().unwrap()).is_none());
-        assert!(specs.find(spec(Some(1), 0).key.as_ref().unwrap()).is_none(), "the oldest goes");
-        assert_eq!(specs.by_key.len(), OWN_MAX + 1);
+        specs.learn(&spec(Some(1), 0)).unwrap();
+        assert!(specs.find(spec(None, 1).key.as_ref().unwrap()).is_none());
+        assert!(specs.find(spec(Some(1), 0).key.as_ref().unwrap()).is_some());
+        assert!(specs.find(spec(Some(2), 0).key.as_ref().unwrap()).is_none());
     }
 
     #[test]

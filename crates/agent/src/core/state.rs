@@ -69,6 +69,7 @@ impl Core {
             Input::Ended { token, end } => self.ended(now, token, end),
             Input::Used(usage) => self.usage = usage,
             Input::Drain => self.drain(),
+            Input::Leave => self.leave(),
             Input::Tick => self.tick(now),
         }
         self.say_goodbye_if_done();
@@ -104,9 +105,9 @@ impl Core {
         matches!(self.link, Link::Up { .. })
     }
 
-    /// The attempts that the node holds, whatever their stage.
-    pub fn tokens(&self) -> impl Iterator<Item = AttemptToken> + '_ {
-        self.held.keys().copied()
+    /// Whether the node holds this attempt, whatever its stage.
+    pub fn holds(&self, token: &AttemptToken) -> bool {
+        self.held.contains_key(token)
     }
 }
 

@@ -1,0 +1,79 @@
+//! What an agent is told when it starts.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Options of [`crate::run`].
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The directory of the agent and of its sidecar. Made if it is missing.
+    pub data: PathBuf,
+    /// Where schedulers listen, `http://…` or `https://…`; any of them will do.
+    pub servers: Vec<String>,
+    /// A single-use token, for a node that has no credential yet.
+    pub join_token: Option<String>,
+    /// Certificates to trust, in PEM, instead of the public ones.
+    pub ca_file: Option<PathBuf>,
+    /// The node's name; its host name if absent.
+    pub name: Option<String>,
+    /// Its pool.
+    pub pool: String,
+    /// Labels beside those that every node has: `os`, `arch`, `hostname`.
+    pub labels: BTreeMap<String, String>,
+    /// CPU that may be reserved; all of it if absent.
+    pub cpu_milli: Option<u64>,
+    /// Memory that may be reserved; all of it if absent.
+    pub memory_bytes: Option<u64>,
+    /// Anything else that is counted, in thousandths.
+    pub named_milli: BTreeMap<String, u64>,
+    /// How many attempts it takes at once; by the number of its cores if absent.
+    pub slots: Option<u32>,
+    /// Its share under the `weighted` balancer.
+    pub weight: u32,
+    /// How the sidecar is started.
+    pub sidecar: SidecarCommand,
+    /// The most bytes of fetched artifacts that are kept for later attempts.
+    pub cache_bytes_max: u64,
+    /// How long the log of an attempt is kept here when no scheduler takes it.
+    pub retain: Duration,
+    /// Addresses (`10.0.0.0/8`, `192.168.1.7`) that artifacts, inputs and outputs may reach although they are private.
+    pub allowed_networks: Vec<String>,
+    /// Whether the end of the agent waits until nothing is held, taking nothing new, instead of leaving tasks to the sidecar.
+    pub drain_on_shutdown: bool,
+}
+
+/// How the sidecar is started. The directory follows as the last argument.
+#[derive(Debug, Clone)]
+pub struct SidecarCommand {
+    /// The program; this one if absent.
+    pub program: Option<PathBuf>,
+    /// Its arguments before the directory.
+    pub args: Vec<OsString>,
+}
+
+impl Options {
+    /// The defaults for a directory and the schedulers.
+    pub fn new(data: impl Into<PathBuf>, servers: Vec<String>) -> Self {
+        Self {
+            data: data.into(),
+            servers,
+            join_token: None,
+            ca_file: None,
+            name: None,
+            pool: "default".to_owned(),
+            labels: BTreeMap::new(),
+            cpu_milli: None,
+            memory_bytes: None,
+            named_milli: BTreeMap::new(),
+            slots: None,
+            weight: 1,
+            sidecar: SidecarCommand { program: None, args: vec!["sidecar".into(), "--data".into()] },
+            cache_bytes_max: 4 << 30,
+            retain: Duration::from_secs(7 * 24 * 3600),
+            allowed_networks: Vec::new(),
+            drain_on_shutdown: false,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The order to the sidecar: program, arguments, surroundings, limits in time.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bytes::Bytes;
+use mainspring_model::spec::{Body, Delivery, Process, Script, Template};
+use mainspring_sidecar::protocol::{File, Start, Stdin};
+use mainspring_sidecar::{AttemptKey, Layout};
+
+use super::environment;
+use super::template::Values;
+use crate::core::Order;
+
+/// The owner watches the time a task may run; the sidecar ends it so much later, should nobody have told it to.
+const RUN_TIMEOUT_SLACK: Duration = Duration::from_secs(60);
+/// The script's name in the attempt's directory.
+const SCRIPT: &str = "script";
+
+/// What surrounds a program, whichever body it is of.
+struct Surroundings<'a> {
+    env: &'a BTreeMap<Box<str>, Template>,
+    cwd: Option<&'a Template>,
+    stdin: Option<&'a Template>,
+    user: Option<&'a str>,
+}
+
+/// What to tell the sidecar. The deadline is set when it is told.
+pub(super) fn start(order: &Order, values: &Values<'_>, layout: &Layout) -> Result<Start, String> {
+    let key = AttemptKey::from(order.token);
+    let mut start = Start::new(key, std::iter::empty::<String>());
+    match &order.spec.body {
+        Body::Process(process) => process_body(order, values, process, &mut start)?,
+        Body::Script(script) => script_body(order, values, script, layout, &mut start)?,
+        Body::Handler(handler) => {
+            return Err(format!(
+                "handler: this node runs programs, not functions such as `{}`",
+                handler.name
+            ));
+        }
+    }
+    let timeout = &order.spec.timeout;
+    start.grace_ms = u32::try_from(timeout.stop_grace.as_millis()).unwrap_or(u32::MAX);
+    start.run_timeout_ms = timeout.run.map(|run| (run + RUN_TIMEOUT_SLACK).as_millis() as u64);
+    start.durable = order.spec.delivery == Delivery::AtMostOnce;
+    Ok(start)
+}
+
+fn process_body(order: &Order, values: &Values<'_>, body: &Process, start: &mut Start) -> Result<(), String> {
+    start.argv.reserve(1 + body.args.len());
+    start.argv.push(values.render(|| "process.command".into(), &body.command)?);
+    arguments(values, &body.args, start)?;
+    let Process { env, cwd, stdin, user, .. } = body;
+    let surroundings = Surroundings { env, cwd: cwd.as_ref(), stdin: stdin.as_ref(), user: user.as_deref() };
+    surround(order, values, &surroundings, start)
+}
+
+fn script_body(
+    order: &Order,
+    values: &Values<'_>,
+    body: &Script,
+    layout: &Layout,
+    start: &mut Start,
+) -> Result<(), String> {
+    start.argv.extend(body.interpreter_words().into_iter().map(str::to_owned));
+    // The sidecar places the file before it starts the interpreter.
+    start.argv.push(layout.attempt(&start.key).join(SCRIPT).to_string_lossy().into_owned());
+    arguments(values, &body.args, start)?;
+    let Script { env, cwd, stdin, user, text, .. } = body;
+    let surroundings = Surroundings { env, cwd: cwd.as_ref(), stdin: stdin.as_ref(), user: user.as_deref() };
+    surround(order, values, &surroundings, start)?;
+    let content = Bytes::copy_from_slice(text.as_bytes());
+    start.files.push(File { name: SCRIPT.to_owned(), content, mode: 0o700, variable: None });
+    Ok(())
+}
+
+fn arguments(values: &Values<'_>, args: &[Template], start: &mut Start) -> Result<(), String> {
+    for (index, template) in args.iter().enumerate() {
+        start.argv.push(values.render(|| format!("args[{index}]"), template)?);
+    }
+    Ok(())
+}
+
+fn surround(
+    order: &Order,
+    values: &Values<'_>,
+    surroundings: &Surroundings<'_>,
+    start: &mut Start,
+) -> Result<(), String> {
+    start.env = environment::variables(order, values, surroundings.env)?;
+    start.files = environment::files(order);
+    start.cwd = surroundings.cwd.map(|cwd| values.render(|| "cwd".into(), cwd)).transpose()?;
+    if let Some(stdin) = surroundings.stdin {
+        start.stdin = Stdin::Bytes(values.render(|| "stdin".into(), stdin)?.into());
+    }
+    start.user = surroundings.user.map(str::to_owned);
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! From an order to what the sidecar is told: templates rendered, variables set, files fetched.
+//!
+//! Most orders need nothing fetched and are made ready at once, without IO. The others are made ready in a task of their
+//! own, beside everything else.
+
+mod environment;
+mod launch;
+mod template;
+
+use mainspring_sidecar::protocol::Start;
+use mainspring_sidecar::{AttemptKey, Layout};
+
+use crate::core::Order;
+
+/// The file in an attempt's directory that says where its outputs go.
+const PUBLISH: &str = "publish.json";
+
+/// An order that is ready, or needs more than a moment.
+pub(crate) enum Prepared {
+    /// Ready.
+    Now(Box<Start>),
+    /// It has artifacts, inputs or outputs to be copied.
+    Later,
+}
+
+/// Makes an order ready if that takes only a moment. The error is for people and names the field.
+pub(crate) fn prepare(order: &Order, layout: &Layout) -> Result<Prepared, String> {
+    let values = template::Values::new(order);
+    Ok(Prepared::Now(Box::new(launch::start(order, &values, layout)?)))
+}
+
+/// Whether an attempt's outputs are to be copied away, as its directory says.
+pub(crate) fn publishes(layout: &Layout, key: &AttemptKey) -> bool {
+    layout.attempt(key).join(PUBLISH).exists()
+}

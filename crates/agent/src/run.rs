@@ -1,0 +1,148 @@
+//! Starting an agent: the sidecar first, because the node's id and its tasks are there, then the way to the schedulers.
+
+use std::future::Future;
+
+use mainspring_model::NodeId;
+use mainspring_sidecar::Layout;
+use mainspring_sidecar::protocol::{Event, Request};
+use rustc_hash::FxHashMap;
+use tokio::sync::mpsc;
+
+use crate::core::Core;
+use crate::driver::{Driver, now};
+use crate::error::Error;
+use crate::facts::{self, Meter};
+use crate::identity::Identity;
+use crate::logs::Logs;
+use crate::options::Options;
+use crate::sidecar::Link;
+use crate::stream::{self, Dialer};
+use crate::tasks::Roll;
+
+/// Batches of words that wait to be looked at.
+const STREAM_EVENTS_MAX: usize = 16;
+
+/// Runs an agent until `shutdown` comes true. Its tasks go on with the sidecar after that, unless the options say that it is
+/// drained first. Returns an error only for what trying again does not help.
+pub async fn run(options: Options, shutdown: impl Future<Output = ()> + Send) -> Result<(), Error> {
+    check(&options)?;
+    let mut shutdown = std::pin::pin!(shutdown);
+    loop {
+        let started = tokio::select! {
+            started = start(&options) => started?,
+            () = shutdown.as_mut() => return Ok(()),
+        };
+        let (mut driver, dialer) = started;
+        let dialing = tokio::spawn(dialer.run());
+        let outcome = driver.run(shutdown.as_mut()).await;
+        dialing.abort();
+        match outcome {
+            // Another node from now on: everything begins anew.
+            Err(Error::JournalLost) => {
+                tracing::warn!("the sidecar lost its journal; joining as another node")
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+fn check(options: &Options) -> Result<(), Error> {
+    if options.servers.is_empty() {
+        return Err(Error::Option { name: "servers", why: "at least one scheduler is needed".to_owned() });
+    }
+    Ok(())
+}
+
+async fn start(options: &Options) -> Result<(Driver, Dialer), Error> {
+    let identity = Identity::open(&options.data)?;
+    let data = std::path::absolute(&options.data).map_err(Error::file("find", &options.data))?;
+    let layout = Layout::new(data);
+    let mut link = Link::open(options.sidecar.clone(), layout.clone()).await;
+    let (node, events) = introduce(&mut link).await?;
+    let profile = facts::profile(node, options);
+    let (event_sender, stream_events) = mpsc::channel(STREAM_EVENTS_MAX);
+    let (redials, redial_receiver) = mpsc::channel(1);
+    let (done_sender, done) = mpsc::unbounded_channel();
+    let dialer = Dialer {
+        node,
+        name: profile.name.clone(),
+        servers: options.servers.clone(),
+        join_token: options.join_token.clone(),
+        tls: stream::tls(options)?,
+        identity: identity.clone(),
+        events: event_sender,
+        redials: redial_receiver,
+    };
+    let mut driver = Driver {
+        options: options.clone(),
+        layout,
+        identity,
+        node,
+        core: Core::new(profile),
+        meter: Meter::new(),
+        logs: Logs::default(),
+        link: Some(link),
+        opening: None,
+        roll: Some(Roll::default()),
+        stream_events,
+        redials,
+        sender: None,
+        pending: <_>::default(),
+        said: Vec::new(),
+        starts: FxHashMap::default(),
+        under_way: FxHashMap::default(),
+        done_sender,
+        done,
+        swept_at: now(),
+        leaving: false,
+        failure: None,
+    };
+    events.into_iter().for_each(|event| driver.hear(event));
+    read_journal(&mut driver).await?;
+    Ok((driver, dialer))
+}
+
+/// The hello to the schedulers names everything that is held, so the sidecar's journal is read before it.
+async fn read_journal(driver: &mut Driver) -> Result<(), Error> {
+    while driver.roll.is_some() {
+        let Some(link) = &mut driver.link else { return Ok(()) };
+        let mut events = Vec::new();
+        exchange(link, &mut events).await?;
+        events.into_iter().for_each(|event| driver.hear(event));
+    }
+    Ok(())
+}
+
+/// Learns the node's id from the sidecar's journal, or puts a new one there. Also what else was said in the meantime.
+async fn introduce(link: &mut Link) -> Result<(NodeId, Vec<Event>), Error> {
+    let mut rest = Vec::new();
+    loop {
+        let mut events = Vec::new();
+        exchange(link, &mut events).await?;
+        let mut node = None;
+        for event in events {
+            match event {
+                Event::Welcome { node: Some(known), .. } | Event::Node { node: Some(known) } => {
+                    node = Some(known)
+                }
+                Event::Welcome { node: None, .. } => {
+                    let fresh = NodeId::from(uuid::Uuid::now_v7());
+                    link.send(&Request::SetNode { node: *fresh.as_bytes() });
+                }
+                other => rest.push(other),
+            }
+        }
+        if let Some(node) = node {
+            return Ok((NodeId::from_bytes(node), rest));
+        }
+    }
+}
+
+async fn exchange(link: &mut Link, events: &mut Vec<Event>) -> Result<(), Error> {
+    let lost = |source| {
+        Error::Sidecar(mainspring_sidecar::Error::Io { context: "the sidecar is gone".to_owned(), source })
+    };
+    link.flush().map_err(lost)?;
+    link.ready().await.map_err(lost)?;
+    link.receive(events).map_err(lost)
+}

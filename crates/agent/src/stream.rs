@@ -1,0 +1,289 @@
+//! The way to the schedulers: joining once, then one stream that is opened again whenever it breaks.
+//!
+//! A task of its own dials, in turn or where it is redirected to, with a wait that grows and has chance in it. What is said
+//! on a stream goes through a bounded channel: a scheduler that does not read makes the node wait, not grow.
+
+use std::time::Duration;
+
+use mainspring_model::NodeId;
+use mainspring_wire::agent::agent_service_client::AgentServiceClient;
+use mainspring_wire::agent::owner_word::Word;
+use mainspring_wire::agent::{FromNode, JoinRequest, OwnerWord, ToNode, bytes_of};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
+use tonic::{Code, Request, Status, Streaming};
+
+use crate::error::Error;
+use crate::identity::Identity;
+use crate::options::Options;
+
+/// Batches on their way out.
+const BATCHES_MAX: usize = 4;
+/// The longest batch that is taken.
+const BATCH_BYTES_MAX: usize = 64 * 1024 * 1024;
+const DIAL_TIMEOUT: Duration = Duration::from_secs(5);
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+/// The first and the longest wait before the next dial.
+const WAIT_MIN: Duration = Duration::from_millis(100);
+const WAIT_MAX: Duration = Duration::from_secs(10);
+
+/// What happens to the stream.
+#[derive(Debug)]
+pub(crate) enum StreamEvent {
+    /// It is being opened; the node introduces itself on it.
+    Opened(mpsc::Sender<FromNode>),
+    /// The other end spoke.
+    Words(Vec<OwnerWord>),
+    /// It is gone.
+    Closed,
+    /// The node is not known to the schedulers and has no way to become known.
+    Refused(Error),
+}
+
+/// Hang up and dial again, there if it is given.
+#[derive(Debug)]
+pub(crate) struct Redial {
+    pub(crate) to: Option<String>,
+}
+
+/// Dials for as long as somebody listens to its events.
+pub(crate) struct Dialer {
+    pub(crate) node: NodeId,
+    pub(crate) name: String,
+    pub(crate) servers: Vec<String>,
+    pub(crate) join_token: Option<String>,
+    pub(crate) tls: Option<ClientTlsConfig>,
+    pub(crate) identity: Identity,
+    pub(crate) events: mpsc::Sender<StreamEvent>,
+    pub(crate) redials: mpsc::Receiver<Redial>,
+}
+
+/// How a call came to its end.
+enum CallEnd {
+    /// Somebody wants another, there if it is given.
+    Redial(Option<String>),
+    /// It broke, after the owner had answered or before.
+    Broken { welcomed: bool },
+    /// Nobody listens any more.
+    Unheard,
+}
+
+impl Dialer {
+    pub(crate) async fn run(mut self) {
+        let mut failures = 0u32;
+        let mut next = usize::from(self.node.as_bytes()[15]);
+        let mut redirect: Option<String> = None;
+        loop {
+            let redirected = redirect.is_some();
+            let url = redirect.take().unwrap_or_else(|| {
+                next += 1;
+                self.servers[next % self.servers.len()].clone()
+            });
+            let outcome = self.call(&url).await;
+            // A redirection is followed at once, but not for ever.
+            let mut wait = true;
+            match outcome {
+                Ok(CallEnd::Unheard) => return,
+                Ok(CallEnd::Redial(to)) => {
+                    wait = to.is_none() || redirected;
+                    redirect = to;
+                }
+                Ok(CallEnd::Broken { welcomed: true }) => failures = 0,
+                Ok(CallEnd::Broken { welcomed: false }) => {}
+                Err(DialError::Fatal(error)) => {
+                    let _ = self.events.send(StreamEvent::Refused(error)).await;
+                    return;
+                }
+                Err(DialError::Again(status)) => {
+                    tracing::warn!(%url, error = %status.message(), code = ?status.code(), "no scheduler there");
+                }
+            }
+            if wait {
+                failures = failures.saturating_add(1);
+                tokio::time::sleep(wait_before(failures, chance(&self.node, failures))).await;
+            }
+        }
+    }
+
+    async fn call(&mut self, url: &str) -> Result<CallEnd, DialError> {
+        let endpoint = self.endpoint(url)?;
+        let channel = endpoint.connect().await.map_err(|error| Status::unavailable(words_of(&error)))?;
+        let mut client = AgentServiceClient::new(channel)
+            .max_decoding_message_size(BATCH_BYTES_MAX)
+            .max_encoding_message_size(BATCH_BYTES_MAX);
+        let credential = self.credential(&mut client).await?;
+        let (sender, receiver) = mpsc::channel(BATCHES_MAX);
+        let mut request = Request::new(ReceiverStream::new(receiver));
+        request.metadata_mut().insert("authorization", credential);
+        // What an earlier stream was told to do is of no interest to this one.
+        while self.redials.try_recv().is_ok() {}
+        if self.events.send(StreamEvent::Opened(sender)).await.is_err() {
+            return Ok(CallEnd::Unheard);
+        }
+        let answer = tokio::select! {
+            answer = client.connect(request) => answer,
+            redial = self.redials.recv() => {
+                return Ok(redial.map_or(CallEnd::Unheard, |redial| CallEnd::Redial(redial.to)));
+            }
+        };
+        let end = match answer {
+            Ok(answer) => Ok(self.listen(answer.into_inner()).await),
+            Err(status) => Err(status),
+        };
+        if self.events.send(StreamEvent::Closed).await.is_err() {
+            return Ok(CallEnd::Unheard);
+        }
+        end.map_err(|status| self.after_refusal(status))
+    }
+
+    async fn listen(&mut self, mut words: Streaming<ToNode>) -> CallEnd {
+        let mut welcomed = false;
+        loop {
+            let batch = tokio::select! {
+                batch = words.message() => batch,
+                redial = self.redials.recv() => {
+                    return redial.map_or(CallEnd::Unheard, |redial| CallEnd::Redial(redial.to));
+                }
+            };
+            match batch {
+                Ok(Some(ToNode { words })) => {
+                    welcomed |= words.iter().any(|word| matches!(word.word, Some(Word::Welcome(_))));
+                    if self.events.send(StreamEvent::Words(words)).await.is_err() {
+                        return CallEnd::Unheard;
+                    }
+                }
+                Ok(None) => return CallEnd::Broken { welcomed },
+                Err(status) => {
+                    tracing::info!(error = %status.message(), code = ?status.code(), "the stream broke");
+                    return CallEnd::Broken { welcomed };
+                }
+            }
+        }
+    }
+
+    /// A credential that is not accepted is of no use; a token that was not used yet may help.
+    fn after_refusal(&mut self, status: Status) -> DialError {
+        let refused = matches!(status.code(), Code::Unauthenticated | Code::PermissionDenied);
+        if refused && self.join_token.is_some() {
+            let _ = self.identity.forget_credential();
+        }
+        DialError::Again(status)
+    }
+
+    async fn credential(
+        &mut self,
+        client: &mut AgentServiceClient<Channel>,
+    ) -> Result<MetadataValue<Ascii>, DialError> {
+        let known = self.identity.credential(self.node).map_err(DialError::Fatal)?;
+        let credential = match known {
+            Some(known) => known,
+            None => {
+                let token = self.join_token.clone().ok_or(DialError::Fatal(Error::NotJoined))?;
+                let node = bytes_of(self.node.as_bytes());
+                let request = JoinRequest { token, node, name: self.name.clone() };
+                let answer = client.join(request).await.map_err(|status| match status.code() {
+                    Code::Unauthenticated | Code::PermissionDenied | Code::InvalidArgument => {
+                        DialError::Fatal(Error::JoinRefused(status.message().to_owned()))
+                    }
+                    _ => DialError::Again(status),
+                })?;
+                let credential = answer.into_inner().credential;
+                self.identity.keep_credential(self.node, &credential).map_err(DialError::Fatal)?;
+                self.join_token = None;
+                credential
+            }
+        };
+        let mut value: MetadataValue<Ascii> = format!("Bearer {credential}")
+            .parse()
+            .map_err(|_| Status::internal("the credential has characters that cannot be sent"))?;
+        value.set_sensitive(true);
+        Ok(value)
+    }
+
+    fn endpoint(&self, url: &str) -> Result<Endpoint, DialError> {
+        let wrong = |error: tonic::transport::Error| Status::invalid_argument(words_of(&error));
+        let mut endpoint = Endpoint::from_shared(url.to_owned())
+            .map_err(wrong)?
+            .connect_timeout(DIAL_TIMEOUT)
+            .tcp_nodelay(true)
+            .http2_keep_alive_interval(KEEP_ALIVE)
+            .keep_alive_timeout(KEEP_ALIVE)
+            .keep_alive_while_idle(true)
+            .initial_stream_window_size(1024 * 1024)
+            .initial_connection_window_size(4 * 1024 * 1024);
+        if url.starts_with("https:")
+            && let Some(tls) = &self.tls
+        {
+            endpoint = endpoint.tls_config(tls.clone()).map_err(wrong)?;
+        }
+        Ok(endpoint)
+    }
+}
+
+enum DialError {
+    /// Trying again may help.
+    Again(Status),
+    /// It will not.
+    Fatal(Error),
+}
+
+impl From<Status> for DialError {
+    fn from(status: Status) -> Self {
+        Self::Again(status)
+    }
+}
+
+/// Whom to trust, for schedulers behind TLS.
+pub(crate) fn tls(options: &Options) -> Result<Option<ClientTlsConfig>, Error> {
+    if !options.servers.iter().any(|server| server.starts_with("https:")) {
+        return Ok(None);
+    }
+    let config = ClientTlsConfig::new();
+    Ok(Some(match &options.ca_file {
+        Some(path) => {
+            let pem = std::fs::read(path).map_err(Error::file("read", path))?;
+            config.ca_certificate(Certificate::from_pem(pem))
+        }
+        None => config.trust_anchors(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
+    }))
+}
+
+/// Half of a wait that doubles, and chance for the other half: nodes that lost the same scheduler come back one by one.
+fn wait_before(failures: u32, chance: u64) -> Duration {
+    let full = (WAIT_MIN * 2u32.saturating_pow(failures.saturating_sub(1).min(10))).min(WAIT_MAX);
+    full / 2 + Duration::from_micros(chance % (full.as_micros() as u64 / 2 + 1))
+}
+
+fn chance(node: &NodeId, failures: u32) -> u64 {
+    let time = crate::tasks::wall_us() as u64;
+    mainspring_model::hash::mix(node.hash64() ^ time ^ u64::from(failures))
+}
+
+/// An error with what it was caused by: the transport's own words say little.
+fn words_of(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(source) = cause {
+        text.push_str(": ");
+        text.push_str(&source.to_string());
+        cause = source.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_grow_to_a_bound_and_have_chance_in_them() {
+        assert!(wait_before(1, 0) >= WAIT_MIN / 2 && wait_before(1, u64::MAX) <= WAIT_MIN);
+        assert!(wait_before(5, 0) >= WAIT_MIN * 8);
+        for chance in [0, 1, u64::MAX, 0x1234_5678_9abc_def0] {
+            let wait = wait_before(1_000, chance);
+            assert!(wait >= WAIT_MAX / 2 && wait <= WAIT_MAX, "{wait:?}");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! What the sidecar's events mean to the rules of a node.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use mainspring_model::{AttemptToken, Cause, NodeId, Progress, TimeoutKind, Usage, limits};
+use mainspring_sidecar::AttemptKey;
+use mainspring_sidecar::protocol::{End, Finished, Refusal, Standing, StopCause};
+use rustc_hash::FxHashMap;
+
+use crate::core::{KnownStage, KnownTask, TaskEnd};
+
+/// The sidecar's journal as it is read after connecting: complete when the end of every attempt that is over was told.
+#[derive(Debug, Default)]
+pub(crate) struct Roll {
+    listed: Option<Vec<mainspring_sidecar::protocol::Listed>>,
+    finished: FxHashMap<AttemptKey, Box<Finished>>,
+}
+
+/// The sidecar's journal, read.
+pub(crate) struct Known {
+    /// Attempts that execute or ended.
+    pub(crate) tasks: Vec<KnownTask>,
+    /// How the latter ended.
+    pub(crate) finished: Vec<Box<Finished>>,
+    /// Attempts that execute, with the length of their log so far.
+    pub(crate) executing: Vec<(AttemptToken, u64)>,
+    /// Directories without an attempt.
+    pub(crate) leftovers: Vec<AttemptKey>,
+}
+
+impl Roll {
+    pub(crate) fn listed(&mut self, listed: Vec<mainspring_sidecar::protocol::Listed>) {
+        self.listed = Some(listed);
+    }
+
+    pub(crate) fn finished(&mut self, finished: Box<Finished>) {
+        self.finished.insert(finished.key, finished);
+    }
+
+    /// The journal, if all of it was told.
+    pub(crate) fn complete(
+        &mut self,
+        node: NodeId,
+        publishes: impl Fn(&AttemptKey) -> bool,
+    ) -> Option<Known> {
+        let listed = self.listed.as_ref()?;
+        let over = |standing: &Standing| matches!(standing, Standing::Finished);
+        if listed.iter().any(|listed| over(&listed.standing) && !self.finished.contains_key(&listed.key)) {
+            return None;
+        }
+        let mut known =
+            Known { tasks: Vec::new(), finished: Vec::new(), executing: Vec::new(), leftovers: Vec::new() };
+        for listed in self.listed.take()? {
+            let Standing::Running { started_at_us, deadline_us, log_end, .. } = listed.standing else {
+                if listed.standing == Standing::Retained {
+                    known.leftovers.push(listed.key);
+                }
+                continue;
+            };
+            if self.finished.contains_key(&listed.key) {
+                continue; // It ended after it was listed.
+            }
+            let token = AttemptToken::from(listed.key);
+            known.executing.push((token, log_end));
+            known.tasks.push(KnownTask {
+                token,
+                stage: KnownStage::Executing(span(started_at_us, wall_us())),
+                keep: deadline_us.is_none(),
+                publishes: publishes(&listed.key),
+            });
+        }
+        for (key, finished) in self.finished.drain() {
+            let stage = KnownStage::Over(end_of(&finished, node));
+            known.tasks.push(KnownTask { token: key.into(), stage, keep: false, publishes: publishes(&key) });
+            known.finished.push(finished);
+        }
+        Some(known)
+    }
+}
+
+/// How the sidecar saw an attempt end.
+pub(crate) fn end_of(finished: &Finished, node: NodeId) -> TaskEnd {
+    let mut cause = match (&finished.end, finished.stopped_by) {
+        (End::NotExecuted(message), _) => Cause::StartFailed { message: message.as_str().into() },
+        (End::Exited(0), _) => Cause::Exit { code: 0 },
+        (_, Some(StopCause::LeaseOver | StopCause::Shutdown)) => Cause::Lost { node },
+        (_, Some(StopCause::Timeout)) => Cause::Timeout { limit: TimeoutKind::Run },
+        (_, _) if finished.oom => Cause::Oom,
+        (End::Exited(code), _) => Cause::Exit { code: *code },
+        (End::Signalled(signal), _) => Cause::Signal { signal: *signal },
+        (End::Lost, _) => Cause::Vanished { node },
+    };
+    if finished.result_too_long && cause.is_success() {
+        let message = format!("the result is longer than {} bytes", limits::RESULT_BYTES_MAX);
+        cause = Cause::Error { class: "result_too_large".into(), message: message.into() };
+    }
+    let executed = !matches!(finished.end, End::NotExecuted(_));
+    TaskEnd {
+        cause,
+        stopped: matches!(
+            finished.stopped_by,
+            Some(StopCause::Requested | StopCause::LeaseOver | StopCause::Shutdown)
+        ),
+        elapsed: executed.then(|| span(finished.started_at_us, finished.finished_at_us)),
+        result: finished.result.clone().filter(|result| is_json(result)),
+        usage: Usage {
+            cpu_us: finished.cpu_user_us.saturating_add(finished.cpu_system_us),
+            memory_peak_bytes: finished.memory_peak_bytes,
+        },
+    }
+}
+
+/// What follows from an order that the sidecar did not take.
+pub(crate) fn refused(refusal: Refusal, message: String, node: NodeId) -> TaskEnd {
+    let message = message.into_boxed_str();
+    let cause = match refusal {
+        Refusal::Late | Refusal::NoRoom | Refusal::ShuttingDown => Cause::Refused { message },
+        Refusal::Invalid | Refusal::CannotExecute => Cause::StartFailed { message },
+        Refusal::AlreadyOver => Cause::Vanished { node },
+    };
+    TaskEnd { cause, stopped: false, elapsed: None, result: None, usage: Usage::default() }
+}
+
+/// Reads a line of a progress file: a JSON object with `fraction` and `message`, or a number and words.
+pub(crate) fn progress(line: &str) -> Progress {
+    #[derive(serde::Deserialize, Default)]
+    #[serde(default)]
+    struct Line {
+        fraction: f64,
+        message: String,
+    }
+    let line = line.trim();
+    let told = match serde_json::from_str::<Line>(line) {
+        Ok(told) if line.starts_with('{') => told,
+        _ => {
+            let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+            match first.strip_suffix('%').map(|percent| percent.parse().map(|number: f64| number / 100.0)) {
+                Some(Ok(fraction)) => Line { fraction, message: rest.trim().to_owned() },
+                _ => match first.parse() {
+                    Ok(fraction) => Line { fraction, message: rest.trim().to_owned() },
+                    Err(_) => Line { fraction: 0.0, message: line.to_owned() },
+                },
+            }
+        }
+    };
+    let mut message = told.message;
+    message.truncate(message.floor_char_boundary(limits::MESSAGE_BYTES_MAX));
+    Progress { permille: (told.fraction.clamp(0.0, 1.0) * 1000.0).round() as u16, message: message.into() }
+}
+
+/// A result is JSON; what is not becomes none, and the task's output file is its own affair.
+fn is_json(result: &Bytes) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(result).is_ok()
+}
+
+fn span(from_us: i64, to_us: i64) -> Duration {
+    Duration::from_micros(u64::try_from(to_us.saturating_sub(from_us)).unwrap_or(0))
+}
+
+pub(crate) fn wall_us() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_read_in_several_spellings() {
+        for (line, permille, message) in [
+            ("0.5", 500, ""),
+            ("42% of the tables", 420, "of the tables"),
+            (r#"{"fraction": 0.25, "message": "half way to half"}"#, 250, "half way to half"),
+            ("loading", 0, "loading"),
+            ("7 files", 1000, "files"),
+            ("NaN", 0, ""),
+        ] {
+            let expected = Progress { permille, message: message.into() };
+            assert_eq!(progress(line), expected, "{line}");
+        }
+    }
+
+    fn finished(end: End, stopped_by: Option<StopCause>) -> Finished {
+        Finished {
+            key: AttemptKey { run: [1; 16], attempt: 1, epoch: 1 },
+            end,
+            stopped_by,
+            oom: false,
+            survivors: 0,
+            cpu_user_us: 3,
+            cpu_system_us: 4,
+            memory_peak_bytes: 5,
+            started_at_us: 100,
+            finished_at_us: 350,
+            log_end: 0,
+            log_dropped_bytes: 0,
+            result: Some(Bytes::from_static(b"not json")),
+            result_too_long: false,
+        }
+    }
+
+    #[test]
+    fn endings_have_the_cause_of_whoever_ended_them() {
+        let node = NodeId::from_bytes([7; 16]);
+        let check = |end, stopped_by, cause: Cause, stopped: bool| {
+            let end = end_of(&finished(end, stopped_by), node);
+            assert_eq!((end.cause, end.stopped, end.result), (cause, stopped, None));
+        };
+        check(End::Exited(3), None, Cause::Exit { code: 3 }, false);
+        check(End::Signalled(15), Some(StopCause::Requested), Cause::Signal { signal: 15 }, true);
+        check(End::Signalled(9), Some(StopCause::LeaseOver), Cause::Lost { node }, true);
+        check(End::Exited(0), Some(StopCause::LeaseOver), Cause::Exit { code: 0 }, true);
+        check(End::Signalled(9), Some(StopCause::Timeout), Cause::Timeout { limit: TimeoutKind::Run }, false);
+        check(End::Lost, None, Cause::Vanished { node }, false);
+        let failed = end_of(&finished(End::NotExecuted("no such file".into()), None), node);
+        assert_eq!(failed.elapsed, None);
+        assert_eq!(end_of(&finished(End::Exited(0), None), node).elapsed, Some(Duration::from_micros(250)));
+    }
+}

@@ -1,0 +1,292 @@
+//! What a live test stands on: a scheduler that says what the test says, and an agent process that dials it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use mainspring_model::{AttemptToken, Epoch, JobId, RunId, Timestamp};
+use mainspring_wire::agent::agent_service_server::{AgentService, AgentServiceServer};
+use mainspring_wire::agent::node_word::Word as Said;
+use mainspring_wire::agent::owner_word::Word;
+use mainspring_wire::agent::{
+    Beat, Finished, FromNode, Hello, JoinAnswer, JoinRequest, LogHave, OwnerWord, Report, Spec, SpecKey,
+    Start, Stop, ToNode, Welcome, report,
+};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio_stream::StreamExt;
+use tokio_stream::wrappers::{ReceiverStream, TcpListenerStream};
+use tonic::{Request, Response, Status, Streaming};
+
+/// Longer than anything takes here.
+const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const JOIN_TOKEN: &str = "join-me";
+pub(super) const CREDENTIAL: &str = "a-credential-of-its-own";
+
+/// A connection of the node.
+pub(super) struct Call {
+    pub(super) hello: Hello,
+    inward: mpsc::UnboundedReceiver<FromNode>,
+    outward: mpsc::Sender<Result<ToNode, Status>>,
+    heard: Vec<Said>,
+    /// Whether logs are acknowledged as they come, and as stored at their end.
+    pub(super) takes_logs: bool,
+    pub(super) log: Vec<u8>,
+    pub(super) stored: bool,
+}
+
+#[derive(Clone)]
+struct Service {
+    calls: mpsc::UnboundedSender<Call>,
+    joins: Arc<Mutex<u32>>,
+}
+
+/// The scheduler.
+pub(super) struct Scheduler {
+    pub(super) url: String,
+    calls: mpsc::UnboundedReceiver<Call>,
+    pub(super) joins: Arc<Mutex<u32>>,
+}
+
+impl Scheduler {
+    pub(super) async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let (sender, calls) = mpsc::unbounded_channel();
+        let joins = Arc::new(Mutex::new(0));
+        let service = AgentServiceServer::new(Service { calls: sender, joins: Arc::clone(&joins) });
+        let server = tonic::transport::Server::builder().add_service(service);
+        tokio::spawn(server.serve_with_incoming(TcpListenerStream::new(listener)));
+        Self { url, calls, joins }
+    }
+
+    /// The node's next connection, after its hello.
+    pub(super) async fn call(&mut self) -> Call {
+        within(self.calls.recv()).await.expect("the scheduler runs")
+    }
+
+    /// As [`Self::call`], and welcomes it.
+    pub(super) async fn welcomed(&mut self) -> Call {
+        let mut call = self.call().await;
+        call.welcome().await;
+        call
+    }
+}
+
+#[tonic::async_trait]
+impl AgentService for Service {
+    type ConnectStream = ReceiverStream<Result<ToNode, Status>>;
+
+    async fn join(&self, request: Request<JoinRequest>) -> Result<Response<JoinAnswer>, Status> {
+        let request = request.into_inner();
+        if request.token != JOIN_TOKEN {
+            return Err(Status::permission_denied("no such token"));
+        }
+        *self.joins.lock().unwrap() += 1;
+        Ok(Response::new(JoinAnswer { credential: CREDENTIAL.into(), node: request.node }))
+    }
+
+    async fn connect(
+        &self,
+        request: Request<Streaming<FromNode>>,
+    ) -> Result<Response<Self::ConnectStream>, Status> {
+        let shown = request.metadata().get("authorization").and_then(|value| value.to_str().ok());
+        if shown != Some(&format!("Bearer {CREDENTIAL}")) {
+            return Err(Status::unauthenticated("who are you?"));
+        }
+        let mut words = request.into_inner();
+        let first = words.message().await?.expect("a hello");
+        let [word] = &first.words[..] else { panic!("{first:?}") };
+        let Some(Said::Hello(hello)) = word.word.clone() else { panic!("{word:?}") };
+        let (outward, receiver) = mpsc::channel(100);
+        let (sender, inward) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            while let Some(Ok(batch)) = words.next().await {
+                if sender.send(batch).is_err() {
+                    return;
+                }
+            }
+        });
+        let heard = Vec::new();
+        let call = Call { hello, inward, outward, heard, takes_logs: true, log: Vec::new(), stored: false };
+        self.calls.send(call).map_err(|_| Status::unavailable("the test is over"))?;
+        Ok(Response::new(ReceiverStream::new(receiver)))
+    }
+}
+
+impl Call {
+    pub(super) async fn say(&self, words: Vec<Word>) {
+        let words = words.into_iter().map(|word| OwnerWord { word: Some(word) }).collect();
+        self.outward.send(Ok(ToNode { words })).await.expect("the node listens");
+    }
+
+    pub(super) async fn welcome(&mut self) {
+        let (session, beat) = (self.hello.session, self.hello.beat);
+        let (heartbeat_every_us, lost_after_us) = (200_000, 20_000_000);
+        let welcome = Welcome { session, beat, epoch: 1, heartbeat_every_us, lost_after_us };
+        self.say(vec![Word::Welcome(welcome)]).await;
+    }
+
+    /// Orders an attempt of a job with this specification.
+    pub(super) async fn start(&self, token: AttemptToken, spec: &str, params: &str) {
+        let key = SpecKey::new(JobId::from_bytes([9; 16]), 0, Some(token.run));
+        let json = Bytes::copy_from_slice(spec.as_bytes());
+        let start = Start {
+            session: self.hello.session,
+            seen_beat: self.hello.beat,
+            token: Some(token.into()),
+            spec: Some(key.clone()),
+            namespace: "acme/data".into(),
+            params: Bytes::copy_from_slice(params.as_bytes()),
+            checkpoint: None,
+            attempts_max: 4,
+            deadline_us: None,
+        };
+        self.say(vec![Word::Spec(Spec { key: Some(key), json }), Word::Start(start)]).await;
+    }
+
+    pub(super) async fn stop(&self, token: AttemptToken, grace: Duration) {
+        let (session, grace_us) = (self.hello.session, grace.as_micros() as u64);
+        self.say(vec![Word::Stop(Stop { session, token: Some(token.into()), grace_us })]).await;
+    }
+
+    /// The next word of the node that `wanted` takes; heartbeats are answered and logs acknowledged on the way.
+    pub(super) async fn wait<T>(&mut self, mut wanted: impl FnMut(&Said) -> Option<T>) -> T {
+        loop {
+            while !self.heard.is_empty() {
+                let word = self.heard.remove(0);
+                self.answer(&word).await;
+                if let Some(found) = wanted(&word) {
+                    return found;
+                }
+            }
+            let batch = within(self.inward.recv()).await.expect("the node is connected");
+            self.heard.extend(batch.words.into_iter().map(|word| word.word.expect("a word")));
+        }
+    }
+
+    async fn answer(&mut self, word: &Said) {
+        match word {
+            Said::Heartbeat(heartbeat) => {
+                let (session, beat) = (heartbeat.session, heartbeat.beat);
+                self.say(vec![Word::Beat(Beat { session, beat })]).await;
+            }
+            Said::Log(chunk) if self.takes_logs => {
+                let have = self.log.len() as u64;
+                if chunk.offset == have {
+                    self.log.extend_from_slice(&chunk.data);
+                }
+                let offset = self.log.len() as u64;
+                self.stored |= chunk.end == Some(offset);
+                let have = LogHave { token: chunk.token.clone(), offset, stored: self.stored };
+                self.say(vec![Word::LogHave(have)]).await;
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) async fn started(&mut self, token: AttemptToken) {
+        self.wait(|word| {
+            report_of(word, token).filter(|report| matches!(report.news, Some(report::News::Started(_))))
+        })
+        .await;
+    }
+
+    pub(super) async fn finished(&mut self, token: AttemptToken) -> Finished {
+        self.wait(|word| match report_of(word, token)?.news {
+            Some(report::News::Finished(finished)) => Some(finished),
+            _ => None,
+        })
+        .await
+    }
+
+    /// Returns when the log was acknowledged as stored.
+    pub(super) async fn log_stored(&mut self) -> String {
+        while !self.stored {
+            self.wait(|word| matches!(word, Said::Log(_)).then_some(())).await;
+        }
+        self.log_text()
+    }
+
+    /// What the log says, without times and marks.
+    pub(super) fn log_text(&self) -> String {
+        let frames = mainspring_sidecar::log::frames(&self.log);
+        frames.map(|frame| String::from_utf8_lossy(frame.content).into_owned()).collect()
+    }
+}
+
+fn report_of(word: &Said, token: AttemptToken) -> Option<Report> {
+    match word {
+        Said::Report(report) if report.token == Some(token.into()) => Some(report.clone()),
+        _ => None,
+    }
+}
+
+/// A node's directory, and the agent that runs there.
+pub(super) struct Node {
+    directory: tempfile::TempDir,
+    agent: Option<Child>,
+    url: String,
+}
+
+impl Node {
+    pub(super) fn start(url: &str) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let mut node = Self { directory, agent: None, url: url.to_owned() };
+        node.start_agent();
+        node
+    }
+
+    pub(super) fn start_agent(&mut self) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mainspring-agent"));
+        command.arg(self.data()).arg(&self.url).arg(JOIN_TOKEN).stdin(Stdio::null());
+        self.agent = Some(command.spawn().unwrap());
+    }
+
+    /// `kill -9`.
+    pub(super) fn kill_agent(&mut self) {
+        let mut agent = self.agent.take().unwrap();
+        agent.kill().unwrap();
+        agent.wait().unwrap();
+    }
+
+    pub(super) fn data(&self) -> PathBuf {
+        self.directory.path().join("node")
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        if self.agent.is_some() {
+            self.kill_agent();
+        }
+        use mainspring_sidecar::client::Connection;
+        use mainspring_sidecar::protocol::{Request, VERSION};
+        if let Ok(mut sidecar) = Connection::connect(&mainspring_sidecar::Layout::new(self.data()).socket()) {
+            let _ = sidecar.send(&[
+                Request::Hello { version: VERSION, subscribe: false },
+                Request::Shutdown { force: true },
+            ]);
+            let _ = sidecar.set_receive_timeout(Some(PATIENCE));
+            while let Ok(Some(_)) = sidecar.receive() {}
+        }
+    }
+}
+
+pub(super) fn token(run: u128) -> AttemptToken {
+    AttemptToken {
+        run: RunId::new(Timestamp::from_micros(1_700_000_000_000_000), run),
+        number: 1,
+        epoch: Epoch(1),
+    }
+}
+
+pub(super) async fn within<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, future).await.expect("it takes too long")
+}

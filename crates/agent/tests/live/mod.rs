@@ -1,0 +1,4 @@
+//! A real agent process with its real sidecar; the test is the scheduler at the other end of a real socket.
+
+mod ground;
+mod tasks;

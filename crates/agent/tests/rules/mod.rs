@@ -1,0 +1,1 @@
+//! The rules of a node as scenarios over the state machine.
