@@ -1,6 +1,49 @@
 //! The use cases: every verb that a person or a program may ask for, with its authorisation and its audit entry.
 //!
-//! What is absent: HTTP, sockets, SQL, the scheduler's own decisions. Edges call this crate; it asks the store and, through
+//! What is absent: HTTP, sockets, SQL, the scheduler's own decisions. Edges call [`App`]; it asks the store and, through
 //! [`ports`], the owners of cells.
+//!
+//! - [`Operation`] is the permission table; [`Principal`] is who asks; [`Caller`] is one request of theirs.
+//! - [`audit`] writes down every mutating call, allowed or denied.
+//! - `identity/` is tokens, roles, sessions and nodes at the door; `jobs/`, `runs/` and the rest are the nouns.
 
+mod app;
+mod artifacts;
+pub mod audit;
+mod cluster;
+mod content_range;
+mod doctor;
+mod error;
+mod identity;
+mod jobs;
+mod limits;
+mod lookup;
+mod namespaces;
+mod nodes;
+mod operation;
+mod paging;
 pub mod ports;
+mod precondition;
+mod principal;
+pub mod query;
+mod random;
+mod record;
+mod runs;
+mod secret;
+mod stats;
+mod watch;
+
+pub use app::{App, Options, Parts};
+pub use artifacts::{ArtifactContent, Upload};
+pub use content_range::{RangeError, parse_range};
+pub use error::{Error, Result};
+pub use identity::{Bootstrap, NodeIdentity, Opened, Origin};
+pub use jobs::PutJob;
+pub use operation::{Operation, Place};
+pub use paging::PageRequest;
+pub use precondition::Precondition;
+pub use principal::{Caller, Principal};
+pub use random::Random;
+pub use runs::{LogQuery, LogTarget};
+pub use secret::SecretKind;
+pub use watch::{Watch, WatchFilter};

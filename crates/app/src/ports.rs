@@ -1,17 +1,21 @@
-//! What the use cases need of the process around them: the owners of cells, the logs, and the news of both.
+//! What the use cases need of the process around them: the owners of cells, the logs, the news of both, and the files.
 //!
 //! The server implements these over its seats (`server/src/seat`); tests implement them over an engine of their own.
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use mainspring_engine::{Answer, Stats};
+use mainspring_model::spec::Digest;
 use mainspring_model::{
     AttemptToken, CellId, Epoch, Job, JobSpec, Namespace, Node, NodeId, Pause, Reason, Run, RunHead, RunId,
     RunState, Timestamp,
 };
-use mainspring_store::Write;
+use std::ops::Range;
+use std::pin::Pin;
 use std::sync::Arc;
 use tokio::sync::broadcast;
+
+use crate::audit;
 
 /// The owners of cells, wherever they are.
 #[async_trait]
@@ -27,14 +31,21 @@ pub trait Cells: Send + Sync {
     /// The time that owners and rows go by.
     fn now(&self) -> Timestamp;
 
-    /// Makes runs durable, with `records` in the same transaction (one of those, where the runs are of several cells).
-    /// Answers for each in order. Works without an owner too: then the runs wait in the store for one.
-    async fn submit(&self, runs: Vec<NewRun>, records: Vec<Write>) -> Result<Vec<Answer>, CellError>;
+    /// Makes runs durable, with the audit entries in the same transaction (one of those, where the runs are of several
+    /// cells). Answers for each in order. Works without an owner too: then the runs wait in the store for one.
+    ///
+    /// Whoever commits gathers the entries of all calls in a transaction and writes what [`audit::Chain::record`] makes of
+    /// them, which is one more row for the transaction and not for each call.
+    async fn submit(&self, runs: Vec<NewRun>, audit: Vec<audit::Entry>) -> Result<Vec<Answer>, CellError>;
 
-    /// Has the owner carry out a command, with `records` in the same transaction. Unknown outcomes are resolved before
-    /// it answers.
-    async fn command(&self, cell: CellId, command: Command, records: Vec<Write>)
-    -> Result<Answer, CellError>;
+    /// Has the owner carry out a command, with the audit entries in the same transaction. Unknown outcomes are resolved
+    /// before it answers.
+    async fn command(
+        &self,
+        cell: CellId,
+        command: Command,
+        audit: Vec<audit::Entry>,
+    ) -> Result<Answer, CellError>;
 
     /// Runs as their owner has them now, with the live reason of those that wait. Runs that no owner here has in memory are
     /// missing: the store's row is the truth about them.
@@ -42,6 +53,10 @@ pub trait Cells: Send + Sync {
 
     /// The cell as its owner sees it; none when nobody owns it.
     async fn overview(&self, cell: CellId) -> Result<Option<Overview>, CellError>;
+
+    /// The labels that were laid over those of a node have changed: have it say hello again, with
+    /// [`crate::App::labels_of`] over its own.
+    async fn relabelled(&self, _node: NodeId) {}
 
     /// What changes from now on, in the cells that this process owns.
     fn news(&self) -> broadcast::Receiver<Arc<News>>;
@@ -247,5 +262,44 @@ pub enum LogError {
     },
     /// It could not be read.
     #[error("the log cannot be read")]
+    Io(#[source] std::io::Error),
+}
+
+/// Bytes as they come.
+pub type Content = Pin<Box<dyn futures_util::Stream<Item = std::io::Result<Bytes>> + Send>>;
+
+/// Files by the digest of their content.
+#[async_trait]
+pub trait Artifacts: Send + Sync {
+    /// Keeps what comes, at most `bytes_max` of it, and tells its digest and length. Nothing is kept of what was cut off.
+    async fn put(&self, content: Content, bytes_max: u64) -> Result<StoredArtifact, ArtifactError>;
+
+    /// The content, or a part of it; none when there is no such file.
+    async fn get(&self, digest: Digest, range: Option<Range<u64>>) -> Result<Option<Content>, ArtifactError>;
+
+    /// Removes a file; it is no error when there is none.
+    async fn remove(&self, digest: Digest) -> Result<(), ArtifactError>;
+}
+
+/// A file that is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredArtifact {
+    /// The digest of its content.
+    pub digest: Digest,
+    /// How long it is.
+    pub bytes: u64,
+}
+
+/// Why a file could not be kept or read.
+#[derive(Debug, thiserror::Error)]
+pub enum ArtifactError {
+    /// It is too long.
+    #[error("the file is longer than {0} bytes")]
+    TooLarge(u64),
+    /// It could not be read from the caller.
+    #[error("the upload was cut off")]
+    Upload(#[source] std::io::Error),
+    /// It could not be read or written.
+    #[error("the file store does not answer")]
     Io(#[source] std::io::Error),
 }

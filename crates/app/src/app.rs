@@ -1,0 +1,130 @@
+//! The use cases in one place: what they share, and the check that stands before each.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainspring_model::{ErrorCode, Namespace, Timestamp};
+use mainspring_store::Store;
+
+use crate::audit::{Chain, Entry, Journal, Outcome};
+use crate::error::{Error, Result};
+use crate::identity::Principals;
+use crate::lookup::Jobs;
+use crate::operation::{Operation, Place};
+use crate::ports::{Artifacts, Cells, Logs};
+use crate::principal::Caller;
+use crate::random::Random;
+
+/// What the use cases work with.
+pub struct Parts {
+    /// The truth.
+    pub store: Arc<dyn Store>,
+    /// The owners of cells.
+    pub cells: Arc<dyn Cells>,
+    /// The output of attempts.
+    pub logs: Arc<dyn Logs>,
+    /// Files; none when this process has no place for them.
+    pub artifacts: Option<Arc<dyn Artifacts>>,
+    /// The audit of this process, shared with whoever commits for [`Cells`].
+    pub chain: Arc<Chain>,
+}
+
+/// How long what was read is believed.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// A token and the roles of its subject. A revocation by this process holds at once, by another within this time.
+    pub principal_ttl: Duration,
+    /// A job's row, when a run of it is submitted. A change by this process holds at once, by another within this time;
+    /// zero reads it every time.
+    pub job_ttl: Duration,
+}
+
+/// The use cases. Each takes a [`Caller`], checks that they may, does it, and writes down that it was done.
+pub struct App {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) cells: Arc<dyn Cells>,
+    pub(crate) logs: Arc<dyn Logs>,
+    pub(crate) artifacts: Option<Arc<dyn Artifacts>>,
+    pub(crate) journal: Journal,
+    pub(crate) principals: Principals,
+    pub(crate) jobs: Jobs,
+    pub(crate) random: Random,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { principal_ttl: Duration::from_secs(5), job_ttl: Duration::from_millis(500) }
+    }
+}
+
+impl App {
+    /// The use cases over these parts.
+    pub fn new(parts: Parts, options: Options) -> Arc<Self> {
+        let Parts { store, cells, logs, artifacts, chain } = parts;
+        Arc::new(Self {
+            journal: Journal::new(store.clone(), cells.clone(), chain),
+            principals: Principals::new(options.principal_ttl),
+            jobs: Jobs::new(options.job_ttl),
+            random: Random::new(),
+            store,
+            cells,
+            logs,
+            artifacts,
+        })
+    }
+
+    /// The source of ids.
+    pub fn random(&self) -> &Random {
+        &self.random
+    }
+
+    /// The time that rows go by.
+    pub fn now(&self) -> Timestamp {
+        self.cells.now()
+    }
+
+    /// Goes on only if the caller may. That somebody tried to change what they may not is written down.
+    pub(crate) async fn allow(
+        &self,
+        caller: &Caller,
+        operation: Operation,
+        namespace: Option<&Namespace>,
+    ) -> Result<()> {
+        if caller.principal.may(operation, namespace) {
+            return Ok(());
+        }
+        self.deny(caller, operation, namespace, None).await;
+        Err(forbidden(operation, namespace))
+    }
+
+    /// Writes down that somebody tried to change what they may not.
+    pub(crate) async fn deny(
+        &self,
+        caller: &Caller,
+        operation: Operation,
+        namespace: Option<&Namespace>,
+        target: Option<String>,
+    ) {
+        if operation.changes() {
+            let entry = caller.entry(self.now(), operation, namespace);
+            let entry = Entry { outcome: Outcome::Denied, target: target.map(Into::into), ..entry };
+            self.journal.note(entry).await;
+        }
+    }
+
+    /// Writes down that something was allowed and yet did not happen, and passes the reason on.
+    pub(crate) async fn refused<T>(&self, entry: Entry, error: Error) -> Result<T> {
+        self.journal.note(Entry { outcome: Outcome::Refused(error.code), ..entry }).await;
+        Err(error)
+    }
+}
+
+fn forbidden(operation: Operation, namespace: Option<&Namespace>) -> Error {
+    let role = operation.role().name();
+    let place = match (operation.place(), namespace) {
+        (Place::Namespace, Some(namespace)) => format!("in `{namespace}`"),
+        _ => "everywhere".to_owned(),
+    };
+    let message = format!("`{}` needs the role {role} {place}", operation.name());
+    Error::new(ErrorCode::Forbidden, message)
+}

@@ -1,0 +1,116 @@
+//! The hash chain of one process: entries become records, each with the hash of the one before.
+//!
+//! A record that was made is written: with the transaction of its entries or, when that failed, alone. Otherwise the next
+//! one names a record that nobody has, and a reader must take it for one that was removed. Records may be written in any
+//! order; their numbers tell the order of the chain.
+
+use std::sync::{Mutex, PoisonError};
+
+use mainspring_model::{MemberId, Timestamp, limits};
+use mainspring_store::{Record, RecordKey, Write};
+use mainspring_wire::api::AuditEntry;
+use serde::{Deserialize, Serialize};
+
+use super::Entry;
+use crate::record;
+use crate::secret::sha256;
+
+/// Bytes of entries after which a new record is begun; one entry is far smaller.
+const RECORD_BYTES_FULL: usize = limits::RECORD_VALUE_BYTES_MAX / 2;
+
+/// The chain of one process. Shared by everything in it that commits.
+#[derive(Debug)]
+pub struct Chain {
+    member: MemberId,
+    link: Mutex<Link>,
+}
+
+/// Where the chain stands.
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    number: u64,
+    hash: [u8; 32],
+}
+
+/// What a record says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Document {
+    /// The process.
+    pub(crate) chain: MemberId,
+    /// From 1.
+    pub(crate) number: u64,
+    /// The hash of the record before, in hexadecimal digits; zeros for the first.
+    pub(crate) before: String,
+    /// The calls.
+    pub(crate) entries: Vec<AuditEntry>,
+}
+
+impl Chain {
+    /// The chain of the process that is `member`; a new process begins a new chain.
+    pub fn new(member: MemberId) -> Self {
+        Self { member, link: Mutex::new(Link { number: 0, hash: [0; 32] }) }
+    }
+
+    /// The records of these entries, to be written in one transaction with what the calls wrote. Usually one; nothing for
+    /// no entries.
+    pub fn record(&self, now: Timestamp, entries: Vec<Entry>) -> Vec<Write> {
+        if entries.is_empty() {
+            return Vec::new();
+        }
+        let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writes = Vec::with_capacity(1);
+        let (mut part, mut bytes) = (Vec::with_capacity(entries.len()), 0);
+        for entry in entries {
+            bytes += size_of(&entry);
+            part.push(entry.into());
+            if bytes >= RECORD_BYTES_FULL {
+                writes.push(self.forge(&mut link, now, std::mem::take(&mut part)));
+                bytes = 0;
+            }
+        }
+        if !part.is_empty() {
+            writes.push(self.forge(&mut link, now, part));
+        }
+        writes
+    }
+
+    fn forge(&self, link: &mut Link, now: Timestamp, entries: Vec<AuditEntry>) -> Write {
+        let number = link.number + 1;
+        let document =
+            Document { chain: self.member, number, before: crate::secret::hex(&link.hash), entries };
+        let value = record::encode(&document);
+        *link = Link { number, hash: sha256(&value) };
+        Write::PutRecord(Box::new(Record {
+            kind: record::AUDIT,
+            key: key(now, self.member, number),
+            revision: 1,
+            expires_at: None,
+            value: value.into(),
+        }))
+    }
+}
+
+/// By time, then by process, then by number.
+fn key(at: Timestamp, member: MemberId, number: u64) -> RecordKey {
+    let mut key = Vec::with_capacity(32);
+    key.extend_from_slice(&first_bytes(at));
+    key.extend_from_slice(member.as_bytes());
+    key.extend_from_slice(&number.to_be_bytes());
+    key.into()
+}
+
+/// How keys of records made at `at` begin; they are ordered like the moments.
+pub(super) fn first_bytes(at: Timestamp) -> [u8; 8] {
+    (at.as_micros().max(0) as u64).to_be_bytes()
+}
+
+/// At least as many bytes as the entry has in a record: text may double by being escaped.
+fn size_of(entry: &Entry) -> usize {
+    let text = |text: Option<usize>| text.unwrap_or(0) * 2;
+    256 + entry.actor.len() * 2
+        + text(entry.token.as_ref().map(|token| token.len()))
+        + text(entry.namespace.as_ref().map(|namespace| namespace.as_str().len()))
+        + text(entry.target.as_ref().map(|target| target.len()))
+        + text(entry.detail.as_ref().map(|detail| detail.len()))
+        + text(entry.request_id.as_ref().map(|id| id.len()))
+}

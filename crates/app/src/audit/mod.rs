@@ -1,0 +1,17 @@
+//! The audit: one entry for each mutating call, allowed or denied, in the transaction of what it wrote (I29).
+//!
+//! Entries of several calls that are committed together share one record, so that a short run stays two row writes. The
+//! records of a process are a hash chain: each names the hash of the one before, so that none can be changed or left out
+//! unseen. Records are ordered by time; `app` reads them, nobody changes them, retention cuts them from the oldest.
+
+mod chain;
+mod entry;
+mod journal;
+mod list;
+mod verify;
+
+pub use chain::Chain;
+pub use entry::{Entry, Outcome};
+pub(crate) use journal::Journal;
+pub use list::AuditFilter;
+pub use verify::{Break, verify};

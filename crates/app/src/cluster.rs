@@ -1,0 +1,82 @@
+//! Schedulers and cells, and stopping a whole cell.
+
+use mainspring_model::{CellId, ErrorCode, Pause};
+use mainspring_wire::api::{self, Cell, Cluster, SchedulerMember};
+
+use crate::app::App;
+use crate::audit::Entry;
+use crate::error::{Error, Result, done};
+use crate::operation::Operation;
+use crate::ports::Command;
+use crate::principal::Caller;
+
+impl App {
+    /// The cluster at a glance.
+    pub async fn cluster(&self, caller: &Caller) -> Result<Cluster> {
+        self.allow(caller, Operation::ClusterGet, None).await?;
+        let members = self.store.members().await?;
+        Ok(Cluster {
+            software: env!("CARGO_PKG_VERSION").into(),
+            now: self.now().into(),
+            members: members.iter().map(describe_member).collect(),
+            cells: self.look_at_cells().await?,
+        })
+    }
+
+    /// Lets a cell start nothing, or lets it go on.
+    pub async fn pause_cell(&self, caller: &Caller, cell: u16, note: String, pause: bool) -> Result<Cell> {
+        let operation = if pause { Operation::CellPause } else { Operation::CellResume };
+        self.allow(caller, operation, None).await?;
+        crate::jobs::check_note(&note)?;
+        let now = self.now();
+        let entry = Entry {
+            target: Some(format!("cell {cell}").into()),
+            detail: (!note.is_empty()).then(|| note.as_str().into()),
+            ..caller.entry(now, operation, None)
+        };
+        if cell >= self.cells.count() {
+            return self.refused(entry, Error::not_found(format!("cell {cell}"))).await;
+        }
+        let pause = pause.then(|| Pause { by: caller.subject().into(), note: note.into(), at: now });
+        done(self.cells.command(CellId(cell), Command::PauseCell { pause }, vec![entry]).await?)?;
+        let cells = self.look_at_cells().await?;
+        let found = cells.into_iter().find(|found| found.cell == cell);
+        found.ok_or_else(|| Error::new(ErrorCode::NotFound, format!("there is no cell {cell}")))
+    }
+
+    /// Every cell, as its lease and its owner tell.
+    pub(crate) async fn look_at_cells(&self) -> Result<Vec<Cell>> {
+        let leases = self.store.leases().await?;
+        let mut cells = Vec::new();
+        for number in 0..self.cells.count() {
+            let lease = leases.iter().find(|lease| lease.cell == CellId(number));
+            let overview = self.cells.overview(CellId(number)).await.ok().flatten();
+            let pause = match &overview {
+                Some(overview) => overview.pause.clone(),
+                None => self.store.cell_pause(CellId(number)).await?,
+            };
+            cells.push(Cell {
+                cell: number,
+                holder: lease.and_then(|lease| lease.holder),
+                epoch: lease.map_or(0, |lease| lease.epoch.0),
+                lease_until: lease.map(|lease| lease.expires_at.into()),
+                loaded: overview.as_ref().map(|overview| overview.loaded),
+                pause: pause.as_ref().map(Into::into),
+                waiting: overview.as_ref().map(|overview| overview.waiting),
+                running: overview.as_ref().map(|overview| overview.running),
+                nodes: overview.as_ref().map(|overview| overview.nodes.len()),
+            });
+        }
+        Ok(cells)
+    }
+}
+
+fn describe_member(member: &mainspring_model::Member) -> SchedulerMember {
+    SchedulerMember {
+        id: member.id,
+        address: member.address.to_string(),
+        seen_at: api::Time(member.seen_at),
+        load: member.load,
+        software: member.software.to_string(),
+    }
+}

@@ -1,0 +1,123 @@
+//! A look at the whole: what is wrong or odd, and what to do about it. It repairs nothing.
+
+use std::time::Duration;
+
+use mainspring_model::{NodeState, Timestamp, limits as model_limits};
+use mainspring_store::RecordQuery;
+use mainspring_wire::api::{Cell, Doctor, Finding, Severity};
+
+use crate::app::App;
+use crate::audit::verify;
+use crate::error::Result;
+use crate::operation::Operation;
+use crate::principal::Caller;
+use crate::record;
+
+/// A scheduler that was silent for so long is gone or cut off.
+const MEMBER_SILENT: Duration = Duration::from_secs(60);
+/// Clocks that differ by more than this show in what people read.
+const CLOCK_APART: Duration = Duration::from_secs(5);
+/// Records of the audit that are looked through, the newest.
+const AUDIT_RECORDS: usize = 1_000;
+
+impl App {
+    /// Looks for what is wrong or odd.
+    pub async fn doctor(&self, caller: &Caller) -> Result<Doctor> {
+        self.allow(caller, Operation::Doctor, None).await?;
+        let now = self.now();
+        let mut findings = Vec::new();
+        self.check_clock(now, &mut findings).await?;
+        let cells = self.look_at_cells().await?;
+        check_cells(&cells, now, &mut findings);
+        self.check_members(now, &mut findings).await?;
+        self.check_nodes(&cells, &mut findings).await?;
+        self.check_audit(&mut findings).await?;
+        findings.sort_by_key(|finding| finding.severity);
+        let healthy = findings.iter().all(|finding| finding.severity == Severity::Note);
+        let checked = ["clock", "cells", "schedulers", "nodes", "audit"].map(str::to_owned).to_vec();
+        Ok(Doctor { at: now.into(), healthy, findings, checked })
+    }
+
+    async fn check_clock(&self, now: Timestamp, findings: &mut Vec<Finding>) -> Result<()> {
+        let store = self.store.clock().await?;
+        let apart = store.since(now).max(now.since(store));
+        if apart > CLOCK_APART {
+            let message = format!("this scheduler's clock is {} ms from the store's", apart.as_millis());
+            findings.push(finding(
+                Severity::Warning,
+                "clock",
+                message,
+                "synchronise the clocks of the machines",
+            ));
+        }
+        Ok(())
+    }
+
+    async fn check_members(&self, now: Timestamp, findings: &mut Vec<Finding>) -> Result<()> {
+        for member in self.store.members().await? {
+            let silent = now.since(member.seen_at);
+            if silent > MEMBER_SILENT {
+                let message = format!(
+                    "scheduler {} at {} is silent for {} s",
+                    member.id,
+                    member.address,
+                    silent.as_secs()
+                );
+                let remedy = "start it again, or ignore it: its cells move to others by themselves";
+                findings.push(finding(Severity::Note, "schedulers", message, remedy));
+            }
+        }
+        Ok(())
+    }
+
+    async fn check_nodes(&self, cells: &[Cell], findings: &mut Vec<Finding>) -> Result<()> {
+        let nodes = self.store.all_nodes(None, model_limits::PAGE_ROWS_MAX).await?.rows;
+        let up = nodes.iter().filter(|node| node.state == NodeState::Up).count();
+        let waiting: usize = cells.iter().filter_map(|cell| cell.waiting).sum();
+        if up == 0 {
+            let severity = if waiting > 0 { Severity::Failure } else { Severity::Warning };
+            let message = format!("no node is up; {waiting} runs wait");
+            let remedy = "start an agent: `mainspring node token`, then `mainspring agent` on the machine";
+            findings.push(finding(severity, "nodes", message, remedy));
+        }
+        for node in nodes.iter().filter(|node| node.state == NodeState::Lost) {
+            let message = format!("{} ({}) is lost since {}", node.name, node.id, node.updated_at);
+            findings.push(finding(
+                Severity::Warning,
+                "nodes",
+                message,
+                "look at its machine and its agent's log",
+            ));
+        }
+        Ok(())
+    }
+
+    async fn check_audit(&self, findings: &mut Vec<Finding>) -> Result<()> {
+        let query = RecordQuery { reverse: true, ..RecordQuery::all(record::AUDIT, AUDIT_RECORDS) };
+        for broken in verify(&self.store.records(query).await?.rows) {
+            let message = format!("record {} of chain {}: {}", broken.number, broken.chain, broken.what);
+            let remedy = "somebody changed the audit in the database, or a process was killed while it wrote";
+            findings.push(finding(Severity::Warning, "audit", message, remedy));
+        }
+        Ok(())
+    }
+}
+
+fn check_cells(cells: &[Cell], now: Timestamp, findings: &mut Vec<Finding>) {
+    for cell in cells {
+        let owned = cell.holder.is_some() && cell.lease_until.is_some_and(|until| until.0 > now);
+        if !owned {
+            let message = format!("nobody owns cell {}: nothing in it starts", cell.cell);
+            let remedy = "wait a few seconds for a takeover; if it lasts, start a scheduler";
+            findings.push(finding(Severity::Failure, "cells", message, remedy));
+        }
+        if let Some(pause) = &cell.pause {
+            let message = format!("cell {} is paused by {}: {}", cell.cell, pause.by, pause.note);
+            findings.push(finding(Severity::Note, "cells", message, "resume it when the reason is gone"));
+        }
+    }
+}
+
+fn finding(severity: Severity, check: &str, message: String, remedy: &str) -> Finding {
+    Finding { severity, check: check.into(), message, remedy: remedy.into() }
+}

@@ -1,0 +1,53 @@
+//! What the records of this folder say.
+
+use mainspring_model::{Namespace, NodeId, Timestamp};
+use mainspring_wire::api::{Role, TokenScope};
+use serde::{Deserialize, Serialize};
+
+/// A token or a session, by the hash of its secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TokenDocument {
+    pub(crate) subject: String,
+    pub(crate) name: String,
+    pub(crate) session: bool,
+    pub(crate) scopes: Vec<TokenScope>,
+    pub(crate) created_at: Timestamp,
+    pub(crate) created_by: String,
+}
+
+/// A role, by (subject, namespace).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GrantDocument {
+    pub(crate) role: Role,
+    pub(crate) granted_at: Timestamp,
+    pub(crate) granted_by: String,
+}
+
+/// A login code, by the hash of its secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LoginCodeDocument {
+    pub(crate) subject: String,
+    pub(crate) scopes: Vec<TokenScope>,
+    pub(crate) created_by: String,
+}
+
+/// A join token, by the hash of its secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct JoinDocument {
+    pub(crate) pool: Option<String>,
+    pub(crate) created_by: String,
+}
+
+/// A node's credential, by the hash of its secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CredentialDocument {
+    pub(crate) node: NodeId,
+    pub(crate) name: String,
+    pub(crate) pool: Option<String>,
+    pub(crate) joined_at: Timestamp,
+}
+
+/// Where a role is, as a key has it: nothing is everywhere.
+pub(crate) fn place_of(text: &str) -> Option<Option<Namespace>> {
+    if text.is_empty() { Some(None) } else { text.parse().ok().map(Some) }
+}

@@ -1,0 +1,169 @@
+//! Members: giving and taking roles. An admin of a namespace does so there and below; everywhere, an admin of everywhere.
+
+use mainspring_model::{ErrorCode, Namespace};
+use mainspring_store::{Outcome, Write};
+use mainspring_wire::api::{Member, Page, PutMember, Role};
+
+use super::documents::GrantDocument;
+use super::tokens::changed;
+use super::{grants, subject};
+use crate::app::App;
+use crate::audit::Entry;
+use crate::error::{Error, Result};
+use crate::limits::PAGE_MAX;
+use crate::operation::Operation;
+use crate::paging::{PageRequest, cursor_of};
+use crate::precondition::Precondition;
+use crate::principal::Caller;
+use crate::record;
+
+impl App {
+    /// Who has a role in a namespace or below; with none, every role that there is.
+    pub async fn list_members(
+        &self,
+        caller: &Caller,
+        namespace: Option<&Namespace>,
+        request: &PageRequest,
+    ) -> Result<Page<Member>> {
+        self.allow(caller, Operation::MemberList, namespace).await?;
+        let limit = request.rows()?;
+        let mut query = request.records(record::GRANT, &[])?;
+        let mut items = Vec::new();
+        for _ in 0..PAGE_MAX {
+            query.limit = PAGE_MAX;
+            let page = self.store.records(query.clone()).await?;
+            for row in &page.rows {
+                if items.len() == limit {
+                    return Ok(Page { items, next_cursor: query.after.as_ref().map(cursor_of) });
+                }
+                query.after = Some(row.key.clone());
+                let within = |member: &Member| match (&member.namespace, namespace) {
+                    (_, None) => true,
+                    (None, Some(_)) => false,
+                    (Some(inner), Some(outer)) => inner.is_within(outer),
+                };
+                items.extend(grants::member(row)?.filter(within));
+            }
+            if !page.more {
+                break;
+            }
+        }
+        Ok(Page::whole(items))
+    }
+
+    /// Somebody's role in this very place.
+    pub async fn member(
+        &self,
+        caller: &Caller,
+        subject: &str,
+        namespace: Option<&Namespace>,
+    ) -> Result<Member> {
+        self.allow(caller, Operation::MemberGet, namespace).await?;
+        self.find_member(subject, namespace).await?.ok_or_else(|| no_role(subject, namespace))
+    }
+
+    /// Gives somebody a role. Tells whether they had none before.
+    pub async fn put_member(
+        &self,
+        caller: &Caller,
+        subject: &str,
+        namespace: Option<&Namespace>,
+        request: PutMember,
+        condition: Precondition,
+    ) -> Result<(Member, bool)> {
+        self.allow(caller, Operation::MemberPut, namespace).await?;
+        subject::check(subject)?;
+        let now = self.now();
+        let found = self.find_member(subject, namespace).await?;
+        let entry = Entry {
+            target: Some(subject.into()),
+            detail: Some(request.role.name().into()),
+            ..caller.entry(now, Operation::MemberPut, namespace)
+        };
+        if let Err(error) = condition.check(found.as_ref().map(|member| member.revision)) {
+            return self.refused(entry, error).await;
+        }
+        if let Err(error) = self.keep_an_admin(found.as_ref(), Some(request.role)).await {
+            return self.refused(entry, error).await;
+        }
+        let revision = found.as_ref().map_or(1, |member| member.revision + 1);
+        let document =
+            GrantDocument { role: request.role, granted_at: now, granted_by: caller.subject().into() };
+        let write = grants::write(subject, namespace, &document, revision);
+        let outcomes = self.journal.commit(vec![write], entry).await?;
+        self.principals.forget();
+        if outcomes.iter().any(|outcome| *outcome != Outcome::Applied) {
+            return Err(changed());
+        }
+        let member = Member {
+            subject: subject.to_owned(),
+            namespace: namespace.cloned(),
+            role: request.role,
+            revision,
+            granted_at: now.into(),
+            granted_by: document.granted_by,
+        };
+        Ok((member, found.is_none()))
+    }
+
+    /// Takes somebody's role in this very place away.
+    pub async fn delete_member(
+        &self,
+        caller: &Caller,
+        subject: &str,
+        namespace: Option<&Namespace>,
+        condition: Precondition,
+    ) -> Result<()> {
+        self.allow(caller, Operation::MemberDelete, namespace).await?;
+        let entry = Entry {
+            target: Some(subject.into()),
+            ..caller.entry(self.now(), Operation::MemberDelete, namespace)
+        };
+        let Some(found) = self.find_member(subject, namespace).await? else {
+            return self.refused(entry, no_role(subject, namespace)).await;
+        };
+        if let Err(error) = condition.check(Some(found.revision)) {
+            return self.refused(entry, error).await;
+        }
+        if let Err(error) = self.keep_an_admin(Some(&found), None).await {
+            return self.refused(entry, error).await;
+        }
+        let key = grants::key(subject, namespace);
+        let removal = Write::RemoveRecord { kind: record::GRANT, key, expected: found.revision };
+        let outcomes = self.journal.commit(vec![removal], entry).await?;
+        self.principals.forget();
+        if outcomes.iter().any(|outcome| *outcome != Outcome::Applied) {
+            return Err(changed());
+        }
+        Ok(())
+    }
+
+    async fn find_member(&self, subject: &str, namespace: Option<&Namespace>) -> Result<Option<Member>> {
+        match self.store.record(record::GRANT, &grants::key(subject, namespace)).await? {
+            Some(row) => grants::member(&row),
+            None => Ok(None),
+        }
+    }
+
+    /// The last admin of everywhere stays: nobody could make another.
+    async fn keep_an_admin(&self, found: Option<&Member>, becomes: Option<Role>) -> Result<()> {
+        let is_admin = |member: &Member| member.namespace.is_none() && member.role == Role::Admin;
+        let Some(leaving) = found.filter(|member| is_admin(member) && becomes != Some(Role::Admin)) else {
+            return Ok(());
+        };
+        let mut others = 0usize;
+        grants::for_each(&*self.store, &[], |member| {
+            others += usize::from(is_admin(&member) && member.subject != leaving.subject);
+        })
+        .await?;
+        if others > 0 {
+            return Ok(());
+        }
+        Err(Error::new(ErrorCode::IllegalState, "this is the last admin of everywhere; make another first"))
+    }
+}
+
+fn no_role(subject: &str, namespace: Option<&Namespace>) -> Error {
+    let place = namespace.map_or("everywhere".to_owned(), |namespace| format!("in `{namespace}`"));
+    Error::not_found(format!("role of `{subject}` given {place}"))
+}

@@ -1,0 +1,19 @@
+//! Who somebody is: tokens, roles, sessions, and nodes at the door.
+//!
+//! Secrets are known by their hashes. What a token may do is read with the roles of its subject and believed for a few
+//! seconds; whatever this process changes is forgotten at once.
+
+mod authenticate;
+mod bootstrap;
+mod documents;
+mod grants;
+mod members;
+mod node;
+mod sessions;
+mod subject;
+mod tokens;
+
+pub(crate) use authenticate::Principals;
+pub use bootstrap::Bootstrap;
+pub use node::NodeIdentity;
+pub use sessions::{Opened, Origin};

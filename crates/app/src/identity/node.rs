@@ -1,0 +1,135 @@
+//! Nodes at the door: a single-use join token becomes the node's own credential, and the credential lets it in.
+//!
+//! A credential names one node, so that nobody speaks for another (I34). It has no end; revoking the node removes it.
+
+use std::sync::Arc;
+
+use mainspring_model::{ErrorCode, NodeId, Timestamp};
+use mainspring_store::{Outcome, Record, RecordKey, Write};
+use mainspring_wire::api::{JoinToken, JoinTokenRequest};
+
+use super::documents::{CredentialDocument, JoinDocument};
+use super::tokens::ttl_of;
+use crate::app::App;
+use crate::audit::{self, Entry};
+use crate::error::{Error, Result};
+use crate::limits::{JOIN_TTL_DEFAULT, JOIN_TTL_MAX};
+use crate::operation::Operation;
+use crate::principal::Caller;
+use crate::record;
+use crate::secret::{SecretHash, SecretKind};
+
+/// A node that was let in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeIdentity {
+    /// Which.
+    pub node: NodeId,
+    /// The only pool that it may be in, if its join token said so.
+    pub pool: Option<String>,
+}
+
+impl App {
+    /// Makes a token with which one node joins once.
+    pub async fn create_join_token(&self, caller: &Caller, request: JoinTokenRequest) -> Result<JoinToken> {
+        self.allow(caller, Operation::NodeInvite, None).await?;
+        if let Some(pool) = &request.pool {
+            mainspring_model::name::check_name(pool)
+                .map_err(|error| Error::field(ErrorCode::InvalidRequest, "pool", error.to_string()))?;
+        }
+        let ttl = ttl_of(request.ttl.as_deref(), JOIN_TTL_DEFAULT, JOIN_TTL_MAX)?;
+        let entry = caller.entry(self.now(), Operation::NodeInvite, None);
+        self.write_join_token(request.pool, ttl, caller.subject(), entry).await
+    }
+
+    /// Makes a join token for a node of this very process or machine: for `up`, which starts both sides.
+    pub async fn issue_join_token(&self, pool: Option<String>) -> Result<JoinToken> {
+        let entry = node_entry(self.now(), Operation::NodeInvite, "bootstrap", None);
+        self.write_join_token(pool, JOIN_TTL_DEFAULT, "bootstrap", entry).await
+    }
+
+    async fn write_join_token(
+        &self,
+        pool: Option<String>,
+        ttl: std::time::Duration,
+        by: &str,
+        entry: Entry,
+    ) -> Result<JoinToken> {
+        let expires_at = self.now() + ttl;
+        let document = JoinDocument { pool: pool.clone(), created_by: by.to_owned() };
+        let (token, hash) = self.fresh_secret(SecretKind::Join);
+        let write = write(record::JOIN_TOKEN, hash, record::encode(&document), Some(expires_at));
+        self.journal.commit(vec![write], entry).await?;
+        Ok(JoinToken { token, expires_at: expires_at.into(), pool })
+    }
+
+    /// Exchanges a join token for the node's credential. The token is used up in the same transaction.
+    pub async fn redeem_join_token(&self, token: &str, node: NodeId, name: &str) -> Result<String> {
+        if !SecretKind::Join.fits(token) {
+            return Err(refused());
+        }
+        let key = RecordKey::from(&SecretHash::of(token).as_bytes()[..]);
+        let found = self.store.record(record::JOIN_TOKEN, &key).await?.ok_or_else(refused)?;
+        let now = self.now();
+        if found.expires_at.is_some_and(|end| end <= now) {
+            return Err(refused());
+        }
+        let JoinDocument { pool, created_by } = record::decode(&found)?;
+        let document = CredentialDocument { node, name: name.to_owned(), pool, joined_at: now };
+        let (credential, hash) = self.fresh_secret(SecretKind::Node);
+        let writes = vec![
+            Write::RemoveRecord { kind: record::JOIN_TOKEN, key, expected: found.revision },
+            write(record::NODE_CREDENTIAL, hash, record::encode(&document), None),
+        ];
+        let entry =
+            node_entry(now, Operation::NodeInvite, &created_by, Some(format!("{node} joined as {name}")));
+        let outcomes =
+            self.journal.commit(writes, Entry { target: Some(node.to_string().into()), ..entry }).await?;
+        match outcomes.iter().all(|outcome| *outcome == Outcome::Applied) {
+            true => Ok(credential),
+            false => Err(refused()),
+        }
+    }
+
+    /// Whose credential this is.
+    pub async fn authenticate_node(&self, credential: &str) -> Result<NodeIdentity> {
+        if !SecretKind::Node.fits(credential) {
+            return Err(refused());
+        }
+        let key = RecordKey::from(&SecretHash::of(credential).as_bytes()[..]);
+        let found = self.store.record(record::NODE_CREDENTIAL, &key).await?.ok_or_else(refused)?;
+        let document: CredentialDocument = record::decode(&found)?;
+        Ok(NodeIdentity { node: document.node, pool: document.pool })
+    }
+}
+
+fn node_entry(now: Timestamp, operation: Operation, actor: &str, detail: Option<String>) -> Entry {
+    Entry {
+        at: now,
+        actor: Arc::from(actor),
+        token: None,
+        operation,
+        namespace: None,
+        target: None,
+        outcome: audit::Outcome::Allowed,
+        detail: detail.map(Into::into),
+        request_id: None,
+        from: None,
+    }
+}
+
+fn write(
+    kind: mainspring_store::RecordKind,
+    hash: SecretHash,
+    value: Vec<u8>,
+    expires_at: Option<Timestamp>,
+) -> Write {
+    let key = RecordKey::from(&hash.as_bytes()[..]);
+    Write::PutRecord(Box::new(Record { kind, key, revision: 1, expires_at, value: value.into() }))
+}
+
+fn refused() -> Error {
+    Error::new(
+        ErrorCode::Unauthenticated,
+        "the join token or credential is unknown, used up, expired or revoked",
+    )
+}

@@ -1,0 +1,169 @@
+//! Sessions of the console: opened with a one-time code or a token, ended by their owner.
+
+use mainspring_model::{ErrorCode, Timestamp};
+use mainspring_store::{Outcome, Record, RecordKey, Write};
+use mainspring_wire::api::{LoginCode, LoginCodeRequest, Session, SessionRequest, TokenScope};
+
+use super::authenticate::unauthenticated;
+use super::documents::{LoginCodeDocument, TokenDocument};
+use super::tokens::{self, ttl_of};
+use crate::app::App;
+use crate::audit::{self, Entry};
+use crate::error::{Error, Result};
+use crate::limits::{LOGIN_CODE_TTL_DEFAULT, LOGIN_CODE_TTL_MAX, SESSION_TTL};
+use crate::operation::Operation;
+use crate::principal::Caller;
+use crate::record;
+use crate::secret::{SecretHash, SecretKind};
+
+/// A session that was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opened {
+    /// For the cookie and nobody else.
+    pub secret: String,
+    /// What the API tells.
+    pub session: Session,
+}
+
+impl App {
+    /// Who asks and what they may do.
+    pub fn me(&self, caller: &Caller) -> mainspring_wire::api::Identity {
+        caller.principal.identity()
+    }
+
+    /// Opens a session for a login code or a token. `entry` tells the audit what is known of the request.
+    pub async fn open_session(&self, request: SessionRequest, from: &Origin) -> Result<Opened> {
+        match (request.code.as_deref(), request.token.as_deref()) {
+            (Some(code), None) => self.open_by_code(code, from).await,
+            (None, Some(token)) => self.open_by_token(token, from).await,
+            _ => Err(Error::new(ErrorCode::InvalidRequest, "give either `code` or `token`")),
+        }
+    }
+
+    async fn open_by_code(&self, code: &str, from: &Origin) -> Result<Opened> {
+        if !SecretKind::LoginCode.fits(code) {
+            return Err(unauthenticated());
+        }
+        let key = RecordKey::from(&SecretHash::of(code).as_bytes()[..]);
+        let found = self.store.record(record::LOGIN_CODE, &key).await?.ok_or_else(unauthenticated)?;
+        if found.expires_at.is_some_and(|end| end <= self.now()) {
+            return Err(unauthenticated());
+        }
+        let LoginCodeDocument { subject, scopes, .. } = record::decode(&found)?;
+        let removal = Write::RemoveRecord { kind: record::LOGIN_CODE, key, expected: found.revision };
+        self.open(subject, scopes, None, vec![removal], from).await
+    }
+
+    async fn open_by_token(&self, secret: &str, from: &Origin) -> Result<Opened> {
+        let principal = self.authenticate(secret).await?;
+        let scope =
+            |(namespace, role): &(_, _)| TokenScope { namespace: Clone::clone(namespace), role: *role };
+        let scopes = principal.scopes.iter().map(scope).collect();
+        self.open(principal.subject.as_ref().into(), scopes, principal.expires_at, Vec::new(), from).await
+    }
+
+    async fn open(
+        &self,
+        subject: String,
+        scopes: Vec<TokenScope>,
+        ends: Option<Timestamp>,
+        mut writes: Vec<Write>,
+        from: &Origin,
+    ) -> Result<Opened> {
+        let now = self.now();
+        let expires_at = ends.map_or(now + SESSION_TTL, |end| end.min(now + SESSION_TTL));
+        let (secret, hash) = self.fresh_secret(SecretKind::Session);
+        let document = TokenDocument {
+            subject: subject.clone(),
+            name: "console".into(),
+            session: true,
+            scopes,
+            created_at: now,
+            created_by: subject.clone(),
+        };
+        let entry = Entry {
+            at: now,
+            actor: subject.into(),
+            token: None,
+            operation: Operation::SessionCreate,
+            namespace: None,
+            target: Some(hash.id().into()),
+            outcome: audit::Outcome::Allowed,
+            detail: None,
+            request_id: from.request_id.clone(),
+            from: from.address,
+        };
+        writes.push(tokens::write(hash, &document, Some(expires_at)));
+        let outcomes = self.journal.commit(writes, entry).await?;
+        if outcomes.iter().any(|outcome| *outcome != Outcome::Applied) {
+            // The code was used a moment ago.
+            return Err(unauthenticated());
+        }
+        let identity = self.authenticate(&secret).await?.identity();
+        Ok(Opened { secret, session: Session { identity, expires_at: expires_at.into() } })
+    }
+
+    /// Ends the session, or revokes the token, that the call came with.
+    pub async fn end_session(&self, caller: &Caller) -> Result<()> {
+        self.allow(caller, Operation::SessionDelete, None).await?;
+        let principal = &caller.principal;
+        let entry = Entry {
+            target: Some(principal.token.as_ref().into()),
+            ..caller.entry(self.now(), Operation::SessionDelete, None)
+        };
+        let key = RecordKey::from(&principal.hash.as_bytes()[..]);
+        let Some(found) = self.store.record(record::TOKEN, &key).await? else { return Ok(()) };
+        let document: TokenDocument = record::decode(&found)?;
+        if !document.session {
+            let error =
+                Error::new(ErrorCode::IllegalState, "this is an API token and no session; revoke it instead");
+            return self.refused(entry, error).await;
+        }
+        let removal = Write::RemoveRecord { kind: record::TOKEN, key, expected: found.revision };
+        self.journal.commit(vec![removal], entry).await?;
+        self.principals.forget();
+        Ok(())
+    }
+
+    /// Makes a code that opens one session for whoever asks, with the limits of the token they ask with.
+    pub async fn create_login_code(&self, caller: &Caller, request: LoginCodeRequest) -> Result<LoginCode> {
+        self.allow(caller, Operation::LoginCodeCreate, None).await?;
+        let now = self.now();
+        let ttl = ttl_of(request.ttl.as_deref(), LOGIN_CODE_TTL_DEFAULT, LOGIN_CODE_TTL_MAX)?;
+        let scope =
+            |(namespace, role): &(_, _)| TokenScope { namespace: Clone::clone(namespace), role: *role };
+        let document = LoginCodeDocument {
+            subject: caller.subject().into(),
+            scopes: caller.principal.scopes.iter().map(scope).collect(),
+            created_by: caller.subject().into(),
+        };
+        let (code, hash) = self.fresh_secret(SecretKind::LoginCode);
+        let entry = caller.entry(now, Operation::LoginCodeCreate, None);
+        self.journal.commit(vec![write_code(hash, &document, now + ttl)], entry).await?;
+        Ok(login_code(code, now + ttl))
+    }
+}
+
+/// What is known about a request of somebody who has not signed in.
+#[derive(Debug, Clone, Default)]
+pub struct Origin {
+    /// The request.
+    pub request_id: Option<std::sync::Arc<str>>,
+    /// From where.
+    pub address: Option<std::net::IpAddr>,
+}
+
+pub(super) fn write_code(hash: SecretHash, document: &LoginCodeDocument, expires_at: Timestamp) -> Write {
+    Write::PutRecord(Box::new(Record {
+        kind: record::LOGIN_CODE,
+        key: RecordKey::from(&hash.as_bytes()[..]),
+        revision: 1,
+        expires_at: Some(expires_at),
+        value: record::encode(document).into(),
+    }))
+}
+
+pub(super) fn login_code(code: String, expires_at: Timestamp) -> LoginCode {
+    // After the hash mark: browsers do not send it to servers, nor to the next page as a referrer.
+    LoginCode { path: format!("/#login={code}"), code, expires_at: expires_at.into() }
+}

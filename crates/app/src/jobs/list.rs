@@ -1,0 +1,137 @@
+//! Reading jobs and their versions.
+
+use mainspring_model::{JobId, Namespace};
+use mainspring_wire::api::{Job, JobDiff, JobVersion, Page};
+
+use super::diff::diff;
+use super::put::tree;
+use crate::app::App;
+use crate::error::{Error, Result};
+use crate::operation::Operation;
+use crate::paging::{PageRequest, page};
+use crate::principal::Caller;
+
+impl App {
+    /// A job with its current specification.
+    pub async fn job(&self, caller: &Caller, namespace: &Namespace, job: &str) -> Result<Job> {
+        self.allow(caller, Operation::JobGet, Some(namespace)).await?;
+        let found = self.find_job(namespace, job).await?;
+        let spec = self.find_version(found.id, found.current_version).await?;
+        Ok(Job { spec: Some(tree(&spec)), ..(&found).into() })
+    }
+
+    /// Jobs of a namespace and all below; without one, all that the caller may see.
+    pub async fn list_jobs(
+        &self,
+        caller: &Caller,
+        namespace: Option<&Namespace>,
+        with_spec: bool,
+        request: &PageRequest,
+    ) -> Result<Page<Job>> {
+        let places = self.places(caller, Operation::JobList, namespace).await?;
+        let limit = request.rows()?;
+        let mut after: Option<JobId> = request.after()?;
+        let only = match places.as_slice() {
+            [only] => only.clone(),
+            _ => None,
+        };
+        let mut found = Vec::new();
+        // Who sees several places reads all and keeps what is theirs.
+        loop {
+            let part = self.store.jobs(only.as_ref(), after, limit).await?;
+            let last = part.rows.last().map(|job| job.id);
+            for job in part.rows {
+                if !caller.principal.may(Operation::JobList, Some(&job.namespace)) {
+                    continue;
+                }
+                if found.len() == limit {
+                    let items = self.jobs_for_list(found, with_spec).await?;
+                    return Ok(page(items, true, |job| job.id.to_string()));
+                }
+                found.push(job);
+            }
+            if !part.more {
+                return Ok(Page::whole(self.jobs_for_list(found, with_spec).await?));
+            }
+            if found.len() == limit {
+                let items = self.jobs_for_list(found, with_spec).await?;
+                return Ok(page(items, true, |job| job.id.to_string()));
+            }
+            after = last;
+        }
+    }
+
+    async fn jobs_for_list(&self, jobs: Vec<mainspring_model::Job>, with_spec: bool) -> Result<Vec<Job>> {
+        let mut items: Vec<Job> = jobs.iter().map(Into::into).collect();
+        if with_spec {
+            for item in &mut items {
+                item.spec = Some(tree(&*self.find_version(item.id, item.version).await?));
+            }
+        }
+        Ok(items)
+    }
+
+    /// The versions of a job, newest first.
+    pub async fn list_job_versions(
+        &self,
+        caller: &Caller,
+        namespace: &Namespace,
+        job: &str,
+        request: &PageRequest,
+    ) -> Result<Page<JobVersion>> {
+        self.allow(caller, Operation::JobVersions, Some(namespace)).await?;
+        let found = self.find_job(namespace, job).await?;
+        let part = self.store.versions_of_job(found.id, request.after()?, request.rows()?).await?;
+        let items = part.rows.iter().map(Into::into).collect();
+        Ok(page(items, part.more, |version: &JobVersion| version.version.to_string()))
+    }
+
+    /// A version of a job.
+    pub async fn job_version(
+        &self,
+        caller: &Caller,
+        namespace: &Namespace,
+        job: &str,
+        version: u32,
+    ) -> Result<JobVersion> {
+        self.allow(caller, Operation::JobVersion, Some(namespace)).await?;
+        let found = self.find_job(namespace, job).await?;
+        let rows = self.store.job_versions(&[(found.id, version)]).await?;
+        rows.first().map(Into::into).ok_or_else(|| Error::not_found(format!("version {version} of `{job}`")))
+    }
+
+    /// What differs between two versions; without numbers, between the current one and the one before.
+    pub async fn diff_job(
+        &self,
+        caller: &Caller,
+        namespace: &Namespace,
+        job: &str,
+        (from, to): (Option<u32>, Option<u32>),
+    ) -> Result<JobDiff> {
+        self.allow(caller, Operation::JobDiff, Some(namespace)).await?;
+        let found = self.find_job(namespace, job).await?;
+        let to = to.unwrap_or(found.current_version);
+        let from = from.unwrap_or(to.saturating_sub(1).max(1));
+        let before = self.find_version(found.id, from).await?;
+        let after = self.find_version(found.id, to).await?;
+        Ok(JobDiff { job: found.id, from, to, changes: diff(&tree(&before), &tree(&after)) })
+    }
+
+    /// Where the caller may do this, of what they asked for: the namespace, or all of theirs.
+    pub(crate) async fn places(
+        &self,
+        caller: &Caller,
+        operation: Operation,
+        namespace: Option<&Namespace>,
+    ) -> Result<Vec<Option<Namespace>>> {
+        if let Some(namespace) = namespace {
+            self.allow(caller, operation, Some(namespace)).await?;
+            return Ok(vec![Some(namespace.clone())]);
+        }
+        let places = caller.principal.places(operation);
+        if places.is_empty() {
+            self.allow(caller, operation, None).await?;
+        }
+        Ok(places)
+    }
+}

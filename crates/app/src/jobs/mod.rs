@@ -1,0 +1,10 @@
+//! Jobs: made and replaced by specification, listed, compared, paused, removed.
+
+mod delete;
+mod diff;
+mod list;
+mod pause;
+mod put;
+
+pub(crate) use pause::check_note;
+pub use put::PutJob;

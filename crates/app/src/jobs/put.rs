@@ -1,0 +1,167 @@
+//! Creating a job, or giving it a new version. What says the same as the current version changes nothing.
+
+use std::sync::Arc;
+
+use mainspring_model::spec::Format;
+use mainspring_model::{ErrorCode, Job, JobId, JobSpec, JobVersion, Namespace};
+use mainspring_store::{Conflict, Outcome, Write};
+use mainspring_wire::api::{self, Change, PutOutcome};
+
+use super::diff::diff;
+use crate::app::App;
+use crate::audit::Entry;
+use crate::error::{Error, Result};
+use crate::operation::Operation;
+use crate::precondition::Precondition;
+use crate::principal::Caller;
+
+/// A job to be.
+#[derive(Debug, Clone)]
+pub struct PutJob<'a> {
+    /// Where.
+    pub namespace: Namespace,
+    /// Its name, or the id of one that exists.
+    pub job: &'a str,
+    /// The specification.
+    pub text: &'a str,
+    /// Its language.
+    pub format: Format,
+    /// What must hold.
+    pub condition: Precondition,
+    /// Only tell what would change.
+    pub dry_run: bool,
+}
+
+impl App {
+    /// Creates or replaces a job.
+    pub async fn put_job(&self, caller: &Caller, request: PutJob<'_>) -> Result<api::Job> {
+        let PutJob { namespace, job, text, format, condition, dry_run } = request;
+        self.allow(caller, Operation::JobPut, Some(&namespace)).await?;
+        let spec = mainspring_model::spec::parse(text, format).map_err(|errors| Error::spec("", &errors))?;
+        let found = match self.find_job(&namespace, job).await {
+            Ok(found) => Some(found),
+            Err(error) if error.code == ErrorCode::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        let entry = Entry {
+            target: Some(spec.name.as_str().into()),
+            ..caller.entry(self.now(), Operation::JobPut, Some(&namespace))
+        };
+        let checked = check_place(&spec, &namespace, job, found.as_ref())
+            .and_then(|()| condition.check(found.as_ref().map(|job| job.revision)));
+        if let Err(error) = checked {
+            return if dry_run { Err(error) } else { self.refused(entry, error).await };
+        }
+        match found {
+            None => self.create_job(caller, namespace, spec, entry, dry_run).await,
+            Some(found) => self.replace_job(caller, found, spec, entry, dry_run).await,
+        }
+    }
+
+    async fn create_job(
+        &self,
+        caller: &Caller,
+        namespace: Namespace,
+        spec: JobSpec,
+        entry: Entry,
+        dry_run: bool,
+    ) -> Result<api::Job> {
+        let now = self.now();
+        let job = Job {
+            id: self.random.job_id(now),
+            namespace,
+            name: spec.name.as_str().into(),
+            current_version: 1,
+            revision: 1,
+            pause: None,
+            created_at: now,
+            updated_at: now,
+        };
+        self.write_version(caller, job, spec, entry, dry_run, (PutOutcome::Created, Vec::new())).await
+    }
+
+    async fn replace_job(
+        &self,
+        caller: &Caller,
+        mut job: Job,
+        spec: JobSpec,
+        entry: Entry,
+        dry_run: bool,
+    ) -> Result<api::Job> {
+        let current = self.find_version(job.id, job.current_version).await?;
+        let changes = diff(&tree(&current), &tree(&spec));
+        if changes.is_empty() {
+            if !dry_run {
+                let detail = Some("nothing changed".into());
+                self.journal.note(Entry { detail, ..entry }).await;
+            }
+            let outcome = Some(PutOutcome::Unchanged);
+            return Ok(api::Job { spec: Some(tree(&current)), outcome, ..(&job).into() });
+        }
+        job.current_version += 1;
+        job.revision += 1;
+        job.updated_at = self.now();
+        self.write_version(caller, job, spec, entry, dry_run, (PutOutcome::Updated, changes)).await
+    }
+
+    async fn write_version(
+        &self,
+        caller: &Caller,
+        job: Job,
+        spec: JobSpec,
+        entry: Entry,
+        dry_run: bool,
+        (outcome, changes): (PutOutcome, Vec<Change>),
+    ) -> Result<api::Job> {
+        let spec = Arc::new(spec);
+        let answer = api::Job { spec: Some(tree(&spec)), outcome: Some(outcome), changes, ..(&job).into() };
+        if dry_run {
+            return Ok(answer);
+        }
+        let version = JobVersion {
+            job: job.id,
+            version: job.current_version,
+            spec: spec.clone(),
+            created_at: job.updated_at,
+            created_by: caller.subject().into(),
+        };
+        let entry = Entry { detail: Some(format!("version {}", version.version).into()), ..entry };
+        let (namespace, name) = (job.namespace.clone(), job.name.clone());
+        let key = (version.job, version.version);
+        let writes = vec![Write::PutJob(Box::new(job)), Write::InsertJobVersion(Box::new(version))];
+        let outcomes = self.journal.commit(writes, entry).await?;
+        self.jobs.forget(&namespace, &name);
+        match outcomes.iter().find_map(Outcome::conflict) {
+            None => {
+                self.jobs.remember_version(key, &spec);
+                Ok(answer)
+            }
+            Some(Conflict::KeyTaken(_)) => Err(Error::new(
+                ErrorCode::AlreadyExists,
+                format!("`{name}` was made meanwhile in `{namespace}`"),
+            )),
+            Some(_) => Err(Error::new(ErrorCode::Conflict, "the job changed meanwhile")),
+        }
+    }
+}
+
+/// The file and the address must mean the same job.
+fn check_place(spec: &JobSpec, namespace: &Namespace, job: &str, found: Option<&Job>) -> Result<()> {
+    let wrong = |path: &str, message: String| Err(Error::field(ErrorCode::InvalidSpec, path, message));
+    if let Some(place) = spec.namespace.as_ref().filter(|place| *place != namespace) {
+        return wrong("namespace", format!("the file says `{place}`, the request `{namespace}`"));
+    }
+    let name = found.map_or(job, |found| &*found.name);
+    if spec.name.as_str() != name {
+        return wrong("name", format!("the file says `{}`, the request `{name}`", spec.name));
+    }
+    if name.parse::<JobId>().is_ok() {
+        return wrong("name", "a name must not look like the id of a job".into());
+    }
+    Ok(())
+}
+
+/// A specification as the API writes it.
+pub(crate) fn tree(spec: &JobSpec) -> serde_json::Value {
+    serde_json::to_value(spec).unwrap_or_default()
+}

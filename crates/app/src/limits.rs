@@ -1,0 +1,43 @@
+//! The limits of the management side that callers meet. Those of runs and specifications are in `model::limits`.
+
+use std::time::Duration;
+
+/// Runs in one batch submission.
+pub(crate) const BATCH_RUNS_MAX: usize = 10_000;
+/// Rows of a page that asks for none.
+pub(crate) const PAGE_DEFAULT: usize = 100;
+/// Rows of a page.
+pub(crate) const PAGE_MAX: usize = 1_000;
+/// Runs that one request with a filter looks at.
+pub(crate) const SCAN_BUDGET: usize = 20_000;
+/// Runs that one bulk action acts on.
+pub(crate) const BULK_RUNS_MAX: usize = 10_000;
+/// Failures that a bulk action tells about, and runs that a preview names.
+pub(crate) const BULK_SAMPLE_MAX: usize = 20;
+/// Bytes of a subject's name.
+pub(crate) const SUBJECT_BYTES_MAX: usize = 128;
+/// Scopes of a token.
+pub(crate) const SCOPES_MAX: usize = 64;
+/// Bytes of an artifact.
+pub(crate) const ARTIFACT_BYTES_MAX: u64 = 4 << 30;
+/// Stored bytes of a log in one answer.
+pub(crate) const LOG_PART_BYTES_MAX: usize = 1 << 20;
+/// Stored bytes of a log in one answer that asks for none.
+pub(crate) const LOG_PART_BYTES_DEFAULT: usize = 256 << 10;
+/// Rows of roll-ups in one answer.
+pub(crate) const STATS_ROWS_MAX: usize = 10_000;
+
+/// How long a token is good for when it names nothing.
+pub(crate) const TOKEN_TTL_DEFAULT: Duration = Duration::from_secs(90 * 86_400);
+/// How long a session lasts.
+pub(crate) const SESSION_TTL: Duration = Duration::from_secs(12 * 3600);
+/// How long a login code is good for.
+pub(crate) const LOGIN_CODE_TTL_DEFAULT: Duration = Duration::from_secs(600);
+/// The longest that a login code is good for.
+pub(crate) const LOGIN_CODE_TTL_MAX: Duration = Duration::from_secs(3600);
+/// How long a join token is good for.
+pub(crate) const JOIN_TTL_DEFAULT: Duration = Duration::from_secs(3600);
+/// The longest that a join token is good for.
+pub(crate) const JOIN_TTL_MAX: Duration = Duration::from_secs(7 * 86_400);
+/// How long a node may take to be emptied when nobody says.
+pub(crate) const DRAIN_PATIENCE_DEFAULT: Duration = Duration::from_secs(3600);

@@ -1,0 +1,222 @@
+//! Nodes and pools: listed with what their owners know, emptied, taken back, labelled.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use mainspring_model::{
+    CellId, ErrorCode, Labels, Node, NodeId, Resources, duration_text, limits as model_limits,
+};
+use mainspring_store::{Outcome, Record, RecordKey, Write};
+use mainspring_wire::api::{self, DrainRequest, NodeLabels, Page, Pool};
+
+use crate::app::App;
+use crate::audit;
+use crate::error::{Error, Result, done};
+use crate::limits::DRAIN_PATIENCE_DEFAULT;
+use crate::operation::Operation;
+use crate::paging::{PageRequest, page};
+use crate::ports::{Command, LiveNode};
+use crate::precondition::Precondition;
+use crate::principal::Caller;
+use crate::record;
+
+impl App {
+    /// Nodes, in the order in which they joined; of one pool or state if asked.
+    pub async fn list_nodes(
+        &self,
+        caller: &Caller,
+        pool: Option<&str>,
+        state: Option<&str>,
+        request: &PageRequest,
+    ) -> Result<Page<api::Node>> {
+        self.allow(caller, Operation::NodeList, None).await?;
+        let part = self.store.all_nodes(request.after()?, request.rows()?).await?;
+        let next_cursor = part.rows.last().filter(|_| part.more).map(|node| node.id.to_string());
+        let mut live = LiveNodes::default();
+        let mut items = Vec::new();
+        for node in &part.rows {
+            let wanted = pool.is_none_or(|pool| pool == &*node.pool)
+                && state.is_none_or(|state| state == node.state.name());
+            if wanted {
+                items.push(self.describe_node(node, &mut live).await?);
+            }
+        }
+        Ok(Page { next_cursor, ..page(items, false, |_| String::new()) })
+    }
+
+    /// A node.
+    pub async fn node(&self, caller: &Caller, node: NodeId) -> Result<api::Node> {
+        self.allow(caller, Operation::NodeGet, None).await?;
+        let found = self.find_node(node).await?;
+        self.describe_node(&found, &mut LiveNodes::default()).await
+    }
+
+    /// Pools, by name, with their nodes added up.
+    pub async fn list_pools(&self, caller: &Caller) -> Result<Vec<Pool>> {
+        self.allow(caller, Operation::PoolList, None).await?;
+        let mut pools: BTreeMap<Box<str>, Pool> = BTreeMap::new();
+        let mut live = LiveNodes::default();
+        let mut after = None;
+        loop {
+            let part = self.store.all_nodes(after, model_limits::PAGE_ROWS_MAX).await?;
+            for node in &part.rows {
+                let pool = pools.entry(node.pool.clone()).or_insert_with(|| Pool {
+                    name: node.pool.to_string(),
+                    nodes: BTreeMap::new(),
+                    slots: 0,
+                    capacity: Resources::ZERO,
+                    running: 0,
+                });
+                *pool.nodes.entry(node.state.name().to_owned()).or_default() += 1;
+                if node.state == mainspring_model::NodeState::Up {
+                    pool.slots += u64::from(node.slots);
+                    if let Some(sum) = pool.capacity.checked_add(&node.capacity) {
+                        pool.capacity = sum;
+                    }
+                }
+                pool.running += live.find(self, node).await.map_or(0, |live| live.running);
+            }
+            match part.rows.last().filter(|_| part.more) {
+                Some(last) => after = Some(last.id),
+                None => return Ok(pools.into_values().collect()),
+            }
+        }
+    }
+
+    /// Empties a node: nothing new starts there, and what runs may go on as long as patience lasts.
+    pub async fn drain_node(
+        &self,
+        caller: &Caller,
+        node: NodeId,
+        request: DrainRequest,
+        condition: Precondition,
+    ) -> Result<api::Node> {
+        self.allow(caller, Operation::NodeDrain, None).await?;
+        let patience = match request.patience.as_deref() {
+            None => DRAIN_PATIENCE_DEFAULT,
+            Some(text) => duration_text::parse(text)
+                .map_err(|error| Error::field(ErrorCode::InvalidRequest, "patience", error.to_string()))?,
+        };
+        self.set_drain(caller, Operation::NodeDrain, node, Some(patience), condition).await
+    }
+
+    /// Takes a node back into service.
+    pub async fn resume_node(
+        &self,
+        caller: &Caller,
+        node: NodeId,
+        condition: Precondition,
+    ) -> Result<api::Node> {
+        self.allow(caller, Operation::NodeResume, None).await?;
+        self.set_drain(caller, Operation::NodeResume, node, None, condition).await
+    }
+
+    async fn set_drain(
+        &self,
+        caller: &Caller,
+        operation: Operation,
+        node: NodeId,
+        patience: Option<std::time::Duration>,
+        condition: Precondition,
+    ) -> Result<api::Node> {
+        let entry = audit::Entry {
+            target: Some(node.to_string().into()),
+            detail: patience.map(|patience| duration_text::format(patience).into()),
+            ..caller.entry(self.now(), operation, None)
+        };
+        let found = match self.find_node(node).await {
+            Ok(found) => found,
+            Err(error) => return self.refused(entry, error).await,
+        };
+        if let Err(error) = condition.check(Some(found.revision)) {
+            return self.refused(entry, error).await;
+        }
+        let deadline = patience.map(|patience| self.now() + patience);
+        done(self.cells.command(found.cell, Command::Drain { node, deadline }, vec![entry]).await?)?;
+        let found = self.find_node(node).await?;
+        self.describe_node(&found, &mut LiveNodes::default()).await
+    }
+
+    /// Lays labels over those that a node gives itself.
+    pub async fn label_node(
+        &self,
+        caller: &Caller,
+        node: NodeId,
+        request: NodeLabels,
+        condition: Precondition,
+    ) -> Result<api::Node> {
+        self.allow(caller, Operation::NodeLabel, None).await?;
+        let entry = audit::Entry {
+            target: Some(node.to_string().into()),
+            ..caller.entry(self.now(), Operation::NodeLabel, None)
+        };
+        let found = match self.find_node(node).await {
+            Ok(found) => found,
+            Err(error) => return self.refused(entry, error).await,
+        };
+        if let Err(error) = condition.check(Some(found.revision)) {
+            return self.refused(entry, error).await;
+        }
+        let key = RecordKey::from(&node.as_bytes()[..]);
+        let known = self.store.record(record::NODE_LABELS, &key).await?;
+        let write = Write::PutRecord(Box::new(Record {
+            kind: record::NODE_LABELS,
+            key,
+            revision: known.map_or(1, |known| known.revision + 1),
+            expires_at: None,
+            value: record::encode(&request.labels).into(),
+        }));
+        let outcomes = self.journal.commit(vec![write], entry).await?;
+        if outcomes.iter().any(|outcome| *outcome != Outcome::Applied) {
+            return Err(Error::new(ErrorCode::Conflict, "the labels changed meanwhile"));
+        }
+        self.cells.relabelled(node).await;
+        let found = self.find_node(node).await?;
+        self.describe_node(&found, &mut LiveNodes::default()).await
+    }
+
+    /// The labels that were laid over a node's own: whoever takes its hello puts them on top.
+    pub async fn labels_of(&self, node: NodeId) -> Result<Labels> {
+        match self.store.record(record::NODE_LABELS, &RecordKey::from(&node.as_bytes()[..])).await? {
+            Some(found) => record::decode(&found),
+            None => Ok(Labels::new()),
+        }
+    }
+
+    async fn find_node(&self, node: NodeId) -> Result<Node> {
+        self.store.node(node).await?.ok_or_else(|| Error::not_found(node))
+    }
+
+    async fn describe_node(&self, node: &Node, live: &mut LiveNodes) -> Result<api::Node> {
+        let mut seen = api::Node::from(node);
+        seen.assigned_labels = self.labels_of(node.id).await?;
+        if let Some(known) = live.find(self, node).await {
+            seen.connected = Some(known.connected);
+            seen.running = Some(known.running);
+            seen.seen_at = known.seen_at.map(Into::into);
+            seen.cpu_used_milli = Some(known.cpu_milli);
+            seen.memory_used_bytes = Some(known.memory_bytes);
+        }
+        Ok(seen)
+    }
+}
+
+/// What owners know, asked once for each cell.
+#[derive(Default)]
+struct LiveNodes {
+    cells: BTreeMap<CellId, BTreeMap<NodeId, LiveNode>>,
+}
+
+impl LiveNodes {
+    async fn find(&mut self, app: &App, node: &Node) -> Option<LiveNode> {
+        let nodes = match self.cells.entry(node.cell) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let overview = app.cells.overview(node.cell).await.ok().flatten();
+                let nodes = overview.into_iter().flat_map(|overview| overview.nodes);
+                unknown.insert(nodes.map(|live| (live.node.id, live)).collect())
+            }
+        };
+        nodes.get(&node.id).cloned()
+    }
+}

@@ -1,0 +1,160 @@
+//! The permission table: every operation there is, the role it needs and where it needs it.
+//!
+//! A route names one of these or does not compile; a use case asks [`crate::Principal::may`] with the same. Invariant: what
+//! changes something is `changes`, and is written to the audit, allowed or denied.
+
+use mainspring_wire::api::Role;
+
+/// Where a role is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// In the namespace of what is touched.
+    Namespace,
+    /// Everywhere: what is touched belongs to nobody's namespace.
+    Cluster,
+    /// Nowhere: it is enough to be signed in. What is touched is the caller's own.
+    SignedIn,
+    /// Not even that.
+    Anyone,
+}
+
+macro_rules! operations {
+    ($($variant:ident, $name:literal, $role:ident, $place:ident, $changes:literal, $help:literal;)*) => {
+        /// Something that can be asked for.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Operation { $(#[doc = $help] $variant,)* }
+
+        impl Operation {
+            /// Every operation.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The operation's word, in the audit and in the schema.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+            /// The role it needs; of no meaning where nobody or anybody signed in may.
+            pub const fn role(self) -> Role {
+                match self { $(Self::$variant => Role::$role,)* }
+            }
+            /// Where the role is needed.
+            pub const fn place(self) -> Place {
+                match self { $(Self::$variant => Place::$place,)* }
+            }
+            /// Whether it changes something.
+            pub const fn changes(self) -> bool {
+                match self { $(Self::$variant => $changes,)* }
+            }
+            /// What it does, in a sentence.
+            pub const fn help(self) -> &'static str {
+                match self { $(Self::$variant => $help,)* }
+            }
+        }
+    };
+}
+
+operations! {
+    JobList, "job.list", Viewer, Namespace, false, "Lists jobs.";
+    JobGet, "job.get", Viewer, Namespace, false, "Reads a job.";
+    JobPut, "job.put", Editor, Namespace, true, "Creates a job or gives it a new version.";
+    JobDelete, "job.delete", Editor, Namespace, true, "Removes a job; its history stays.";
+    JobVersions, "job.versions", Viewer, Namespace, false, "Lists the versions of a job.";
+    JobVersion, "job.version", Viewer, Namespace, false, "Reads a version of a job.";
+    JobDiff, "job.diff", Viewer, Namespace, false, "Compares two versions of a job.";
+    JobPause, "job.pause", Operator, Namespace, true, "Lets a job start no further attempts.";
+    JobResume, "job.resume", Operator, Namespace, true, "Lets a paused job go on.";
+
+    RunSubmit, "run.submit", Operator, Namespace, true, "Submits a run of a job.";
+    RunSubmitSpec, "run.submit_spec", Editor, Namespace, true, "Submits a run with a specification of its own.";
+    RunBatch, "run.batch", Operator, Namespace, true, "Submits many runs at once.";
+    RunBulk, "run.bulk", Operator, Namespace, true, "Does something to every run that a query finds.";
+    RunList, "run.list", Viewer, Namespace, false, "Lists runs by a query.";
+    RunGet, "run.get", Viewer, Namespace, false, "Reads a run.";
+    RunSpec, "run.spec", Viewer, Namespace, false, "Reads the specification that a run pins.";
+    RunAttempts, "run.attempts", Viewer, Namespace, false, "Lists the attempts of a run.";
+    RunTimeline, "run.timeline", Viewer, Namespace, false, "Tells what happened to a run.";
+    RunWhy, "run.why", Viewer, Namespace, false, "Tells why a run is where it is.";
+    RunLogs, "run.logs", Viewer, Namespace, false, "Reads the output of a run.";
+    RunCancel, "run.cancel", Operator, Namespace, true, "Ends a run.";
+    RunRetry, "run.retry", Operator, Namespace, true, "Lets a failed run not wait for its back-off.";
+    RunRerun, "run.rerun", Operator, Namespace, true, "Submits the same again as a new run.";
+
+    NodeList, "node.list", Viewer, Cluster, false, "Lists nodes.";
+    NodeGet, "node.get", Viewer, Cluster, false, "Reads a node.";
+    NodeDrain, "node.drain", Operator, Cluster, true, "Empties a node.";
+    NodeResume, "node.resume", Operator, Cluster, true, "Takes a node back into service.";
+    NodeLabel, "node.label", Admin, Cluster, true, "Lays labels over those that a node gives itself.";
+    NodeInvite, "node.invite", Admin, Cluster, true, "Makes a token with which one node joins once.";
+    PoolList, "pool.list", Viewer, Cluster, false, "Lists pools.";
+
+    ArtifactList, "artifact.list", Viewer, Namespace, false, "Lists artifacts.";
+    ArtifactPut, "artifact.put", Editor, Namespace, true, "Uploads an artifact.";
+    ArtifactGet, "artifact.get", Viewer, Namespace, false, "Reads what is known about an artifact.";
+    ArtifactContent, "artifact.content", Viewer, Namespace, false, "Downloads an artifact.";
+    ArtifactDelete, "artifact.delete", Editor, Namespace, true, "Removes an artifact.";
+
+    NamespaceList, "namespace.list", Viewer, Namespace, false, "Lists namespaces.";
+    NamespaceGet, "namespace.get", Viewer, Namespace, false, "Reads a namespace.";
+    NamespacePut, "namespace.put", Admin, Namespace, true, "Makes a namespace or describes it anew.";
+    NamespaceDelete, "namespace.delete", Admin, Namespace, true, "Removes a namespace that holds nothing.";
+
+    MemberList, "member.list", Admin, Namespace, false, "Lists who has which role.";
+    MemberGet, "member.get", Admin, Namespace, false, "Reads somebody's role.";
+    MemberPut, "member.put", Admin, Namespace, true, "Gives somebody a role.";
+    MemberDelete, "member.delete", Admin, Namespace, true, "Takes somebody's role away.";
+
+    TokenList, "token.list", Viewer, SignedIn, false, "Lists one's own tokens.";
+    TokenListAll, "token.list_all", Admin, Cluster, false, "Lists everybody's tokens.";
+    TokenGet, "token.get", Viewer, SignedIn, false, "Reads one's own token.";
+    TokenGetOther, "token.get_other", Admin, Cluster, false, "Reads somebody else's token.";
+    TokenCreate, "token.create", Viewer, SignedIn, true, "Makes a token for oneself.";
+    TokenCreateOther, "token.create_other", Admin, Cluster, true, "Makes a token for somebody else.";
+    TokenDelete, "token.delete", Viewer, SignedIn, true, "Revokes one's own token.";
+    TokenDeleteOther, "token.delete_other", Admin, Cluster, true, "Revokes somebody else's token.";
+    Me, "me", Viewer, SignedIn, false, "Tells who asks and what they may do.";
+    SessionCreate, "session.create", Viewer, Anyone, true, "Opens a session of the console for a login code or a token.";
+    SessionDelete, "session.delete", Viewer, SignedIn, true, "Ends the session.";
+    LoginCodeCreate, "login_code.create", Viewer, SignedIn, true, "Makes a code that opens one session for oneself.";
+
+    AuditList, "audit.list", Admin, Namespace, false, "Lists who did what.";
+    Watch, "watch", Viewer, Namespace, false, "Tells news as they happen.";
+    Stats, "stats", Viewer, Namespace, false, "Adds up how runs ended, hour by hour.";
+    ClusterGet, "cluster.get", Viewer, Cluster, false, "Tells about schedulers and cells.";
+    CellPause, "cell.pause", Admin, Cluster, true, "Lets a cell start nothing.";
+    CellResume, "cell.resume", Admin, Cluster, true, "Lets a paused cell go on.";
+    Doctor, "doctor", Operator, Cluster, false, "Looks for what is wrong or odd.";
+
+    Health, "health", Viewer, Anyone, false, "Tells that the process lives.";
+    Ready, "ready", Viewer, Anyone, false, "Tells whether the process takes requests.";
+    Manual, "manual", Viewer, Anyone, false, "The schema of this API and a page to read it.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_say_noun_and_verb() {
+        let mut names: Vec<&str> = Operation::ALL.iter().map(|operation| operation.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Operation::ALL.len());
+        for operation in Operation::ALL {
+            assert!(operation.help().ends_with('.'), "{}", operation.name());
+        }
+    }
+
+    #[test]
+    fn nothing_changes_without_a_caller_but_sign_in() {
+        for operation in Operation::ALL.iter().filter(|operation| operation.place() == Place::Anyone) {
+            assert_eq!(operation.changes(), *operation == Operation::SessionCreate, "{operation:?}");
+        }
+    }
+
+    #[test]
+    fn viewers_change_nothing_of_others() {
+        for operation in Operation::ALL.iter().filter(|operation| operation.changes()) {
+            let own = matches!(operation.place(), Place::SignedIn | Place::Anyone);
+            assert!(own || operation.role() > Role::Viewer, "{operation:?}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The kinds of records and how they are written: JSON, so that a person with the database can read them.
+//!
+//! Numbers are given out once. What a record says is a type beside the use case that writes it.
+
+use mainspring_model::ErrorCode;
+use mainspring_store::{Record, RecordKind};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::Error;
+
+/// API tokens and sessions, by the hash of the secret.
+pub(crate) const TOKEN: RecordKind = RecordKind(1);
+/// Roles, by (subject, namespace).
+pub(crate) const GRANT: RecordKind = RecordKind(2);
+/// Namespaces, by path.
+pub(crate) const NAMESPACE: RecordKind = RecordKind(3);
+/// The audit, by time.
+pub(crate) const AUDIT: RecordKind = RecordKind(4);
+/// Tokens with which a node joins, by the hash of the secret.
+pub(crate) const JOIN_TOKEN: RecordKind = RecordKind(5);
+/// Credentials of nodes, by the hash of the secret.
+pub(crate) const NODE_CREDENTIAL: RecordKind = RecordKind(6);
+/// One-time login codes, by the hash of the secret.
+pub(crate) const LOGIN_CODE: RecordKind = RecordKind(7);
+/// What is known about artifacts, by (digest, namespace).
+pub(crate) const ARTIFACT: RecordKind = RecordKind(8);
+/// Labels laid over those of a node, by node.
+pub(crate) const NODE_LABELS: RecordKind = RecordKind(9);
+
+/// What a record says, as bytes.
+pub(crate) fn encode<T: Serialize>(document: &T) -> Vec<u8> {
+    // Documents are our own types with text keys: they always serialize.
+    serde_json::to_vec(document).unwrap_or_default()
+}
+
+/// What a record says.
+pub(crate) fn decode<T: DeserializeOwned>(record: &Record) -> Result<T, Error> {
+    serde_json::from_slice(&record.value).map_err(|error| {
+        tracing::error!(kind = record.kind.0, key = ?record.key, %error, "a record cannot be read");
+        Error::new(ErrorCode::Internal, "a stored record cannot be read")
+    })
+}

@@ -1,0 +1,78 @@
+//! One action on every run that a query finds. First a count and a few examples, then the deed.
+
+use mainspring_model::{ErrorCode, Namespace, Run};
+use mainspring_wire::api::{BulkAction, BulkFailure, BulkRequest, BulkResult, RerunRequest};
+
+use super::act::{applies, run_entry};
+use crate::app::App;
+use crate::audit::Entry;
+use crate::error::{Error, Result};
+use crate::limits::{BULK_RUNS_MAX, BULK_SAMPLE_MAX, SCAN_BUDGET};
+use crate::operation::Operation;
+use crate::paging::PageRequest;
+use crate::ports::Command;
+use crate::principal::Caller;
+
+impl App {
+    /// Counts the runs that a query finds and that the action applies to, or acts on them.
+    pub async fn bulk(
+        &self,
+        caller: &Caller,
+        namespace: Option<&Namespace>,
+        request: BulkRequest,
+    ) -> Result<BulkResult> {
+        let filter = self.filter(caller, Operation::RunBulk, namespace, &request.q).await?;
+        let page = PageRequest { limit: None, cursor: request.cursor.clone() };
+        let (rows, next) = self.scan(&filter, BULK_RUNS_MAX, page.after()?, SCAN_BUDGET).await?;
+        let rows: Vec<Run> =
+            rows.into_iter().filter(|run| applies(request.action, run.status.state)).collect();
+        let mut result = BulkResult {
+            preview: request.preview,
+            matched: rows.len(),
+            done: 0,
+            failures: Vec::new(),
+            sample: rows.iter().take(BULK_SAMPLE_MAX).map(|run| run.head.id).collect(),
+            next_cursor: next.map(|run| run.to_string()),
+        };
+        if request.preview {
+            return Ok(result);
+        }
+        let entry = Entry {
+            detail: Some(format!("{:?} {} runs: {}", request.action, rows.len(), request.q).into()),
+            ..caller.entry(self.now(), Operation::RunBulk, namespace)
+        };
+        if request.expected_max.is_some_and(|most| rows.len() > most) {
+            let message = format!("{} runs match, more than expected", rows.len());
+            return self.refused(entry, Error::new(ErrorCode::PreconditionFailed, message)).await;
+        }
+        self.journal.note(entry).await;
+        for row in rows {
+            match self.act_on(caller, request.action, &row).await {
+                Ok(()) => result.done += 1,
+                Err(error) if error.elsewhere.is_some() && result.done == 0 => return Err(error),
+                Err(error) if result.failures.len() < BULK_SAMPLE_MAX => result.failures.push(BulkFailure {
+                    id: row.head.id,
+                    code: error.code.name().into(),
+                    detail: error.message,
+                }),
+                Err(_) => {}
+            }
+        }
+        Ok(result)
+    }
+
+    async fn act_on(&self, caller: &Caller, action: BulkAction, row: &Run) -> Result<()> {
+        let (run, by) = (row.head.id, caller.subject().into());
+        let (operation, command) = match action {
+            BulkAction::Cancel => (Operation::RunCancel, Command::Cancel { run, by, kill: false }),
+            BulkAction::Kill => (Operation::RunCancel, Command::Cancel { run, by, kill: true }),
+            BulkAction::Retry => (Operation::RunRetry, Command::RetryNow { run, by }),
+            BulkAction::Rerun => {
+                let again = self.run_again(caller, row, RerunRequest::default()).await?;
+                let entry = run_entry(self, caller, Operation::RunRerun, row);
+                return self.submit_one(again, entry).await.map(|_| ());
+            }
+        };
+        self.command(row.status.cell, command, run_entry(self, caller, operation, row)).await
+    }
+}

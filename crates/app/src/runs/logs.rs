@@ -1,0 +1,99 @@
+//! Reading the output of an attempt, from an offset, and waiting for more.
+
+use mainspring_model::{AttemptToken, ErrorCode, RunId};
+use mainspring_wire::api::{LogPage, LogStream};
+
+use super::log_text::lines;
+use crate::app::App;
+use crate::error::{Error, Result};
+use crate::limits::{LOG_PART_BYTES_DEFAULT, LOG_PART_BYTES_MAX};
+use crate::operation::Operation;
+use crate::principal::Caller;
+
+/// Which part of which output.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LogQuery {
+    /// Of this attempt; without one, of the current or last.
+    pub attempt: Option<u32>,
+    /// From this offset of the stored log.
+    pub offset: u64,
+    /// At most so many stored bytes.
+    pub limit: Option<usize>,
+    /// Only of this stream.
+    pub stream: Option<LogStream>,
+}
+
+/// An attempt whose output may be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogTarget {
+    /// The attempt; none before the first.
+    pub(crate) token: Option<AttemptToken>,
+    /// Whether the run is over, so that no other attempt follows.
+    pub is_over: bool,
+}
+
+impl LogTarget {
+    /// The attempt's number; 0 before the first.
+    pub fn attempt(&self) -> u32 {
+        self.token.map_or(0, |token| token.number)
+    }
+}
+
+impl App {
+    /// A part of the output of a run.
+    pub async fn logs(&self, caller: &Caller, run: RunId, query: LogQuery) -> Result<LogPage> {
+        let target = self.log_target(caller, run, query.attempt).await?;
+        self.read_log(&target, query).await
+    }
+
+    /// The attempt whose output is asked for. Checks that the caller may; reading goes on with [`App::read_log`].
+    pub async fn log_target(&self, caller: &Caller, run: RunId, attempt: Option<u32>) -> Result<LogTarget> {
+        let row = self.find_run(caller, Operation::RunLogs, run).await?;
+        let row = match self.live(&row).await {
+            Some(live) => live.run,
+            None => row,
+        };
+        let is_over = row.status.state.is_terminal();
+        let current = (row.status.attempt > 0).then(|| row.status.token(run));
+        let token = match attempt {
+            None => current,
+            Some(number) if current.is_some_and(|token| token.number == number) => current,
+            Some(number) => {
+                let earlier = self.store.attempts(run).await?;
+                let found = earlier.iter().find(|attempt| attempt.token.number == number);
+                let missing = || Error::not_found(format!("attempt {number} of {run}"));
+                Some(found.ok_or_else(missing)?.token)
+            }
+        };
+        Ok(LogTarget { token, is_over })
+    }
+
+    /// A part of an attempt's output.
+    pub async fn read_log(&self, target: &LogTarget, query: LogQuery) -> Result<LogPage> {
+        let limit = query.limit.unwrap_or(LOG_PART_BYTES_DEFAULT);
+        if !(1..=LOG_PART_BYTES_MAX).contains(&limit) {
+            let message = format!("must be 1 to {LOG_PART_BYTES_MAX} bytes");
+            return Err(Error::field(ErrorCode::InvalidRequest, "limit", message));
+        }
+        let Some(token) = target.token else {
+            return Ok(LogPage {
+                attempt: 0,
+                lines: Vec::new(),
+                next_offset: 0,
+                length: 0,
+                ended: target.is_over,
+            });
+        };
+        let part = self.logs.read(token, query.offset, limit).await?;
+        let (lines, next_offset) = lines(&part.data, query.offset, query.stream);
+        Ok(LogPage { attempt: token.number, lines, next_offset, length: part.length, ended: part.ended })
+    }
+
+    /// Returns when an attempt's output may have grown beyond `length`, or has ended, or after a while.
+    pub async fn log_grown(&self, target: &LogTarget, length: u64) {
+        match target.token {
+            Some(token) => self.logs.grown(token, length).await,
+            None => std::future::pending().await,
+        }
+    }
+}

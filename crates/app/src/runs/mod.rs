@@ -1,0 +1,15 @@
+//! Runs: asked for, looked at, ended, asked for again.
+
+mod act;
+mod batch;
+mod bulk;
+mod get;
+mod head;
+mod list;
+mod log_text;
+mod logs;
+mod rerun;
+mod submit;
+mod timeline;
+
+pub use logs::{LogQuery, LogTarget};

@@ -1,0 +1,110 @@
+//! What happened to a run, in order: from the moments in its row, its attempts, and its remarkable events.
+
+use mainspring_model::{Run, RunEvent, RunEventKind, RunId, RunState, Timestamp};
+use mainspring_wire::api::{self, TimelineEntry, TimelineKind};
+
+use crate::app::App;
+use crate::error::Result;
+use crate::operation::Operation;
+use crate::principal::Caller;
+
+impl App {
+    /// What happened to a run.
+    pub async fn timeline(&self, caller: &Caller, run: RunId) -> Result<Vec<TimelineEntry>> {
+        let row = self.find_run(caller, Operation::RunTimeline, run).await?;
+        let attempts = self.attempts_of(&row).await?;
+        let events = self.store.events(run).await?;
+        Ok(tell(&row, &attempts, &events))
+    }
+}
+
+/// Everything, by time; of one moment, in the order in which things follow each other.
+fn tell(row: &Run, attempts: &[api::Attempt], events: &[RunEvent]) -> Vec<TimelineEntry> {
+    let (head, status) = (&row.head, &row.status);
+    let mut entries = vec![TimelineEntry {
+        by: Some(head.submitted_by.to_string()),
+        ..entry(head.created_at, TimelineKind::Accepted, format!("submitted by {}", head.submitted_by))
+    }];
+    if let Some(at) = status.eligible_at {
+        entries.push(entry(at, TimelineKind::Queued, "queued".into()));
+    }
+    for attempt in attempts {
+        entries.extend(of_attempt(attempt));
+    }
+    entries.extend(events.iter().map(of_event));
+    if status.state.is_terminal() {
+        let at = status.finished_at.unwrap_or(head.created_at);
+        let message = match &status.cause {
+            Some(cause) => format!("{}: {cause}", status.state.name()),
+            None => status.state.name().into(),
+        };
+        let cause = status.cause.as_ref().map(Into::into);
+        entries.push(TimelineEntry { cause, ..entry(at, TimelineKind::Ended, message) });
+    } else if status.state == RunState::Failed
+        && let Some(reason) = &status.reason
+    {
+        let at = status.finished_at.unwrap_or(head.created_at);
+        entries.push(entry(at, TimelineKind::Queued, reason.to_string()));
+    }
+    entries.sort_by_key(|entry| (entry.at, entry.kind));
+    entries
+}
+
+fn of_attempt(attempt: &api::Attempt) -> Vec<TimelineEntry> {
+    let number = match attempt.attempts_max {
+        Some(most) => format!("attempt {} of {most}", attempt.number),
+        None => format!("attempt {}", attempt.number),
+    };
+    let made = |at: api::Time, kind, message| TimelineEntry {
+        attempt: Some(attempt.number),
+        node: attempt.node,
+        ..entry(at.0, kind, message)
+    };
+    let mut entries = Vec::new();
+    if let Some(at) = attempt.placed_at {
+        let node = attempt.node.map(|node| format!(" on {node}")).unwrap_or_default();
+        entries.push(made(at, TimelineKind::Placed, format!("{number} placed{node}")));
+    }
+    if let Some(at) = attempt.started_at {
+        entries.push(made(at, TimelineKind::Started, format!("{number} started")));
+    }
+    if let (Some(at), Some(cause)) = (attempt.finished_at, &attempt.cause) {
+        let ended = made(at, TimelineKind::AttemptEnded, format!("{number} ended: {}", cause.message));
+        entries.push(TimelineEntry { cause: Some(cause.clone()), ..ended });
+    }
+    entries
+}
+
+fn of_event(event: &RunEvent) -> TimelineEntry {
+    let made = |kind, message| entry(event.at, kind, message);
+    match &event.kind {
+        RunEventKind::CancelRequested { by } => TimelineEntry {
+            by: Some(by.to_string()),
+            ..made(TimelineKind::CancelRequested, format!("{by} asked for its end"))
+        },
+        RunEventKind::RetriedNow { by } => TimelineEntry {
+            by: Some(by.to_string()),
+            ..made(TimelineKind::RetriedNow, format!("{by} did not want to wait for the back-off"))
+        },
+        RunEventKind::NodeLost { node, attempt } => TimelineEntry {
+            node: Some(*node),
+            attempt: Some(*attempt),
+            ..made(TimelineKind::NodeLost, format!("{node} was lost"))
+        },
+        RunEventKind::Reattached { node, attempt } => TimelineEntry {
+            node: Some(*node),
+            attempt: Some(*attempt),
+            ..made(TimelineKind::Reattached, format!("{node} still has it"))
+        },
+        RunEventKind::HandedOver { to } => made(TimelineKind::HandedOver, format!("given to {to}")),
+        RunEventKind::MaybeDoubled { attempt } => TimelineEntry {
+            attempt: Some(*attempt),
+            ..made(TimelineKind::MaybeDoubled, "two attempts may have executed at once".into())
+        },
+        RunEventKind::Overlapped => made(TimelineKind::Overlapped, "a newer run replaced it".into()),
+    }
+}
+
+fn entry(at: Timestamp, kind: TimelineKind, message: String) -> TimelineEntry {
+    TimelineEntry { at: at.into(), kind, message, attempt: None, node: None, by: None, cause: None }
+}
