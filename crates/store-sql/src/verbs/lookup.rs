@@ -1,5 +1,5 @@
-//! Reads by many keys at once. A list goes in chunks whose sizes are powers of two, filled up with the last key,
-//! so that each read has only a few statement texts for a server to prepare.
+//! Reads by many keys at once. A list goes in chunks whose sizes are powers of two, filled up with a key that finds
+//! nothing more, so that each read has only a few statement texts for a server to prepare.
 
 use std::collections::HashMap;
 
@@ -8,6 +8,7 @@ use mainspring_store::readback::RunMark;
 use mainspring_store::{RecordKey, RecordKind};
 
 use super::statement::Query;
+use crate::dialect::Dialect;
 use crate::rows::record;
 use crate::session::{Backend, Result};
 use crate::value::{Damage, Decode, Param, Row};
@@ -15,7 +16,7 @@ use crate::value::{Damage, Decode, Param, Row};
 /// Keys in one statement.
 pub(crate) const CHUNK_MAX: usize = 256;
 /// Pairs in one statement.
-pub(crate) const PAIRS_MAX: usize = 64;
+const PAIRS_MAX: usize = 64;
 
 /// A read for each chunk of `ids`: `select`, then `column IN (…)`.
 pub(crate) fn by_id<'a>(
@@ -32,7 +33,8 @@ pub(crate) fn by_id<'a>(
     })
 }
 
-/// A read for each chunk of `pairs`: `select`, then `(first = ? AND second = ?) OR …`.
+/// A read for each chunk of `pairs`: one read for each pair, put together. One condition with all pairs joined by `OR`
+/// would be looked for by its first column alone in PostgreSQL, and that is all of a namespace.
 pub(crate) fn by_pair<'a>(
     select: &'a str,
     columns: (&'a str, &'a str),
@@ -40,12 +42,19 @@ pub(crate) fn by_pair<'a>(
 ) -> impl Iterator<Item = Query> + 'a {
     pairs.chunks(PAIRS_MAX).map(move |chunk| {
         let size = chunk.len().next_power_of_two();
-        let one = format!("({} = ? AND {} = ?)", columns.0, columns.1);
-        let mut query = Query::new(select);
-        let condition = format!("({})", vec![one.as_str(); size].join(" OR "));
-        query
-            .and(&condition, padded(chunk, size).flat_map(|(first, second)| [first.clone(), second.clone()]));
-        query
+        let condition = format!("{} = ? AND {} = ?", columns.0, columns.1);
+        let one = |(first, second): &(Param, Param)| {
+            let mut query = Query::new(select);
+            query.and(&condition, [first.clone(), second.clone()]);
+            query
+        };
+        match chunk {
+            [only] => one(only),
+            many => {
+                let nothing = (Param::Null, Param::Null);
+                Query::union((0..size).map(|at| one(many.get(at).unwrap_or(&nothing))))
+            }
+        }
     })
 }
 
@@ -85,6 +94,8 @@ pub(crate) async fn run_marks<B: Backend>(backend: &B, ids: &[[u8; 16]]) -> Resu
 /// A (namespace, name) or (namespace, idempotency key).
 pub(crate) type NameKey = (Box<[u8]>, Box<[u8]>);
 
+const KEY_HOLDERS: &str = "SELECT id, namespace, idempotency_key FROM runs";
+
 fn name_pairs(keys: &[(&str, &str)]) -> Vec<(Param, Param)> {
     keys.iter().map(|(namespace, key)| (Param::from(*namespace), Param::from(*key))).collect()
 }
@@ -98,8 +109,7 @@ pub(crate) async fn key_holders<B: Backend>(
         Ok(((row.bytes(1)?.into(), row.bytes(2)?.into()), RunId::from_bytes(row.id(0)?)))
     }
     let pairs = name_pairs(keys);
-    let select = "SELECT id, namespace, idempotency_key FROM runs";
-    let queries = by_pair(select, ("namespace", "idempotency_key"), &pairs);
+    let queries = by_pair(KEY_HOLDERS, ("namespace", "idempotency_key"), &pairs);
     Ok(all(backend, queries, decode).await?.into_iter().collect())
 }
 
@@ -149,4 +159,11 @@ pub(crate) async fn record_revisions<B: Backend>(
 /// The keys of records as parameters.
 pub(crate) fn record_pairs(keys: &[(RecordKind, &RecordKey)]) -> Vec<(Param, Param)> {
     keys.iter().map(|(kind, key)| record::encode_key(*kind, key).into()).collect()
+}
+
+/// A read by several pairs, for a look at the server's plan.
+pub(crate) fn probes(dialect: Dialect) -> Vec<(&'static str, String)> {
+    let pairs = name_pairs(&[("acme/data", "k1"), ("acme/data", "k2"), ("acme/data", "k3")]);
+    let queries = by_pair(KEY_HOLDERS, ("namespace", "idempotency_key"), &pairs);
+    queries.map(|query| ("holders of keys", query.with_literals(dialect))).collect()
 }

@@ -121,7 +121,9 @@ fn read(query: &RunQuery, source: &Source, dialect: Dialect, first: RunId, end: 
                 many => {
                     let size = many.len().next_power_of_two();
                     let padded = (0..size).map(|at| many.get(at).unwrap_or(&JobId::MAX));
-                    Query::union(padded.map(of_job), "id DESC", query.limit + 1)
+                    let mut union = Query::union(padded.map(of_job));
+                    union.page("id DESC", query.limit + 1);
+                    union
                 }
             }
         }

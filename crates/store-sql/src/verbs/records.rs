@@ -9,11 +9,11 @@ use super::page::{self, Placed};
 use super::statement::Query;
 use crate::dialect::Dialect;
 use crate::rows::record;
-use crate::session::{Backend, Fault, Result, Session, Work};
+use crate::session::{Backend, Fault, Op, Result, Session, Work};
 use crate::value::{Damage, Param, Row};
 
 /// Records removed in one transaction.
-const CHUNK: usize = lookup::PAIRS_MAX;
+const CHUNK: usize = lookup::CHUNK_MAX;
 
 /// A record.
 pub(crate) async fn one<B: Backend>(
@@ -86,41 +86,38 @@ impl Work for Sweep {
     async fn run<S: Session>(&self, session: &mut S) -> Result<u64, Fault> {
         let find = sweep_query(&self.rule, self.limit);
         let (text, params) = find.parts();
-        let keys = session.query(text, &params, record::decode_key).await?;
-        let pairs: Vec<(Param, Param)> =
-            keys.iter().map(|(kind, key)| record::encode_key(*kind, key).into()).collect();
-        let mut removed = 0;
-        for mut delete in lookup::by_pair("DELETE FROM records", ("kind", "record_key"), &pairs) {
-            // One whose end was moved meanwhile stays.
-            only_of(&mut delete, &self.rule);
-            let (text, params) = delete.parts();
-            removed += session.execute(text, &params).await?;
+        let mut rows = session.query(text, &params, decode_revision).await?;
+        if rows.is_empty() {
+            return Ok(0);
         }
-        Ok(removed)
+        // In the order of keys, like every batch; one that is changed meanwhile stays, because its end may have moved.
+        rows.sort_unstable();
+        let rows: Vec<Vec<Param>> =
+            rows.iter().map(|(kind, key, revision)| record::encode_removal(*kind, key, *revision)).collect();
+        let op = Op::Batch { batch: &record::REMOVE, rows: &rows, contested: false };
+        let applied = session.flight(&[op], false).await?;
+        Ok((0..rows.len()).filter(|row| applied.iter().all(|answer| answer.row(*row))).count() as u64)
     }
 }
 
-fn sweep_query(rule: &RecordRetention, limit: usize) -> Query {
-    let mut find = Query::new("SELECT kind, record_key FROM records");
-    only_of(&mut find, rule);
-    find.page(
-        match rule {
-            RecordRetention::Expired { .. } => "expires_at, kind, record_key",
-            RecordRetention::Keys { .. } => "record_key",
-        },
-        limit,
-    );
-    find
+fn decode_revision(row: &dyn Row) -> Result<(RecordKind, RecordKey, u64), Damage> {
+    let (kind, key) = record::decode_key(row)?;
+    Ok((kind, key, row.int(2)? as u64))
 }
 
-fn only_of(query: &mut Query, rule: &RecordRetention) {
+fn sweep_query(rule: &RecordRetention, limit: usize) -> Query {
+    let mut find = Query::new("SELECT kind, record_key, revision FROM records");
     match rule {
-        RecordRetention::Expired { at } => query.and("expires_at <= ?", [(*at).into()]),
-        RecordRetention::Keys { kind, from, until } => query
+        RecordRetention::Expired { at } => {
+            find.and("expires_at <= ?", [(*at).into()]).page("expires_at, kind, record_key", limit)
+        }
+        RecordRetention::Keys { kind, from, until } => find
             .and("kind = ?", [i64::from(kind.0).into()])
             .and("record_key >= ?", [(&**from).into()])
-            .and("record_key < ?", [until.as_bytes().into()]),
+            .and("record_key < ?", [until.as_bytes().into()])
+            .page("record_key", limit),
     };
+    find
 }
 
 /// The reads of records, for a look at the server's plans.

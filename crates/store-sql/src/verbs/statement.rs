@@ -97,8 +97,8 @@ impl Query {
         Ok(self.read(backend, decode).await?.into_iter().filter_map(sound).collect())
     }
 
-    /// The rows of all of these reads in one order, at most so many.
-    pub(crate) fn union(reads: impl Iterator<Item = Self>, order: &str, limit: usize) -> Self {
+    /// The rows of all of these reads.
+    pub(crate) fn union(reads: impl Iterator<Item = Self>) -> Self {
         let mut union = Self { text: String::new(), params: Vec::new(), conditions: 0 };
         for (at, read) in reads.enumerate() {
             let and = if at == 0 { "" } else { " UNION ALL " };
@@ -106,7 +106,6 @@ impl Query {
             let _ = write!(union.text, "{and}SELECT * FROM ({}) AS r{at}", read.text);
             union.params.extend(read.params);
         }
-        union.page(order, limit);
         union
     }
 
