@@ -6,6 +6,8 @@
 use mainspring_model::{ErrorCode, Run, RunEvent, RunId, RunState, Shelf, Timestamp, limits};
 use mainspring_store::{Conflict, Fence, Outcome, RunUpdate, Transaction, Write};
 
+use rustc_hash::FxHashSet;
+
 use crate::cell::Cell;
 use crate::event::RequestId;
 use crate::message::{Answer, Message};
@@ -37,7 +39,7 @@ impl Cell {
         let mut written = Vec::with_capacity(writes.capacity());
         self.cut_runs(&mut writes, &mut written);
         self.cut_nodes(&mut writes, &mut written);
-        let asked = self.outbox.asked.len().min(ASKED_PER_BATCH_MAX);
+        let asked = self.asked_at_once();
         let mut changes = Vec::with_capacity(asked);
         for (write, request) in self.outbox.asked.drain(..asked) {
             changes.push((request, change_of(&write)));
@@ -55,6 +57,19 @@ impl Cell {
         }
         self.outbox.in_flight = Some(InFlight { writes: written, messages, asked: changes });
         Some(Batch { transaction: Transaction::fenced(fence, writes) })
+    }
+
+    /// How many of the callers' writes go together: a row is written once in a batch, so the second caller who wants to pause
+    /// the same thing waits for the next, and learns there what the first made of it.
+    fn asked_at_once(&self) -> usize {
+        let mut jobs = FxHashSet::default();
+        let mut cell = false;
+        let fits = |(write, _): &&(Write, RequestId)| match write {
+            Write::PutJob(job) => jobs.insert(job.id),
+            Write::PauseCell(_) => !std::mem::replace(&mut cell, true),
+            _ => true,
+        };
+        self.outbox.asked.iter().take(ASKED_PER_BATCH_MAX).take_while(fits).count()
     }
 
     /// Not everything fitted into this batch: what is about a run of the next, or about no run, waits.

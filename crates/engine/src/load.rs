@@ -4,7 +4,7 @@
 //! arrived. Until then words of nodes are not listened to: an attempt that is not loaded yet must not be
 //! taken for a stranger. A row whose specification cannot be read ends with that cause and stops nobody.
 
-use mainspring_model::{Cause, Command, Node, RunState, Shelf, Timestamp};
+use mainspring_model::{Cause, CellId, Command, Node, RunState, Shelf, Timestamp};
 
 use crate::cell::Cell;
 use crate::event::{LoadedRun, ShelfRead};
@@ -132,7 +132,9 @@ impl Cell {
         let Some(spec) = spec else {
             return self.give_up_unreadable(now, run);
         };
-        if let Some(pause) = pause {
+        // Only the home cell hears of a resume; what it gave to another cell was free to run when it did.
+        let is_home = CellId::of(&run.head.namespace, self.config.cells) == self.config.cell;
+        if let Some(pause) = pause.filter(|_| is_home) {
             self.learn_pause(run.head.job, pause);
         }
         let shelf = run.status.place.map(|place| place.shelf);

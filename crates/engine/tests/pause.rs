@@ -96,3 +96,19 @@ fn a_paused_cell_starts_nothing_at_all_and_resumes_in_queue_order() {
     world.states(&[low, high], RunState::Running);
     world.states(&[third], RunState::Waiting);
 }
+
+#[test]
+fn of_two_who_pause_the_same_at_once_the_second_learns_what_the_first_did() {
+    let mut world = World::new();
+    let job = world.job();
+    world.commits = false;
+    world.pause_job(&job, Some(paused(world.now)));
+    world.pause_job(&job, None);
+    world.pause_cell(Some(paused(world.now)));
+    world.pause_cell(None);
+    world.commits = true;
+    world.settle();
+    world.expect(&["1: done", "2: refused Conflict", "3: done", "4: done"]);
+    assert!(world.store.job(job.id).unwrap().pause.is_some(), "the second had read an older row");
+    assert!(world.store.cell_pause(mainspring_model::CellId(0)).is_none());
+}

@@ -1,7 +1,7 @@
 //! The checker: it sees every committed change of a row and every task that begins or ends, as they
 //! happen, and knows what may never be. It trusts neither the engine nor the agents.
 //!
-//! Held here: I4, I5, I7, I8, I9, I10, I11, I12, I18, I21, I25. At rest, in `rest`: I5, I16-like liveness,
+//! Held here: I4, I5, I7, I8, I9, I10, I11, I12, I18, I21, I25, pauses and drains. At rest, in `rest`: I5, I16-like liveness,
 //! I19, I20, I22.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use mainspring_model::spec::Delivery;
 use mainspring_model::{
-    AttemptToken, Cause, CellId, Epoch, JobId, Namespace, NodeId, RunEventKind, RunHead, RunId, RunState,
-    RunStatus, Timestamp,
+    AttemptToken, Cause, CellId, Epoch, JobId, Namespace, NodeId, NodeState, RunEventKind, RunHead, RunId,
+    RunState, RunStatus, Timestamp,
 };
 use mainspring_store_mem::{Change, MemCore};
 
@@ -61,6 +61,10 @@ pub(crate) struct Checker {
     cpu_milli: u64,
     memory_bytes: u64,
     pub tasks_begun: u64,
+    /// Since when nothing more may be placed.
+    held_jobs: BTreeMap<JobId, i64>,
+    held_cell: Option<i64>,
+    held_nodes: BTreeMap<NodeId, i64>,
     /// The furthest that the store's clock, the authority, was ahead of true time.
     clock_ahead: i64,
     clock_jumped: bool,
@@ -80,6 +84,9 @@ impl Checker {
             cpu_milli: node.capacity.cpu_milli,
             memory_bytes: node.capacity.memory_bytes,
             tasks_begun: 0,
+            held_jobs: BTreeMap::new(),
+            held_cell: None,
+            held_nodes: BTreeMap::new(),
             clock_ahead: 0,
             clock_jumped: false,
         }
@@ -113,6 +120,42 @@ impl Checker {
             self.reserved(head, node)?;
             self.limited(head)?;
             self.rated(head, after)?;
+            self.held_back(head, after, node)?;
+        }
+        Ok(())
+    }
+
+    /// A job, cell or node may have been paused, drained, or the reverse. Runs that were given to another cell are not its
+    /// owner's to hold back, so pauses are only looked at where there is one cell.
+    pub(crate) fn look_at_holds(&mut self, now: i64, core: &MemCore, cells: u16) {
+        if cells == 1 {
+            let paused = |id: &JobId| core.job(*id).is_some_and(|job| job.pause.is_some());
+            self.held_jobs.retain(|id, _| paused(id));
+            for id in self.jobs.keys().filter(|id| paused(id)) {
+                self.held_jobs.entry(*id).or_insert(now);
+            }
+            let since = self.held_cell.unwrap_or(now);
+            self.held_cell = core.cell_pause(CellId(0)).map(|_| since);
+        }
+        for node in (0..cells).flat_map(|cell| core.nodes(CellId(cell))) {
+            if matches!(node.state, NodeState::Draining { .. }) {
+                self.held_nodes.entry(node.id).or_insert(now);
+            } else {
+                self.held_nodes.remove(&node.id);
+            }
+        }
+    }
+
+    /// Paused is paused and drained is drained, whoever owns the cell: nothing is placed after it is durable.
+    fn held_back(&self, head: &RunHead, after: &RunStatus, node: NodeId) -> Verdict {
+        let Some(placed_at) = after.placed_at.filter(|_| !self.clock_jumped) else { return Ok(()) };
+        let late =
+            |since: Option<&i64>| since.is_some_and(|since| placed_at.as_micros() > since + CLOCK_ERROR);
+        if late(self.held_jobs.get(&head.job)) || late(self.held_cell.as_ref()) {
+            return fail("pause", head.id, "placed although its job or cell is paused".into());
+        }
+        if late(self.held_nodes.get(&node)) {
+            return fail("drain", head.id, format!("placed on {node}, which is being emptied"));
         }
         Ok(())
     }

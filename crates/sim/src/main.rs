@@ -12,6 +12,7 @@ mod client;
 mod faults;
 mod jobs;
 mod net;
+mod operators;
 mod plan;
 mod plant;
 mod rest;

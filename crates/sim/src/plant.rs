@@ -45,6 +45,8 @@ plants! {
     Overbooking, "overbooking", "the owner believes that runs need a quarter of what they need";
     EndlessRetries, "endless-retries", "the owner does not know how many retries there are";
     FastClock, "fast-clock", "the scheduler's clock runs an hour ahead";
+    ForgetPause, "forget-pause", "a scheduler does not look at whether a job is paused when it reads or takes its runs";
+    ForgetDrain, "forget-drain", "a new owner takes nodes that are being emptied for nodes in service";
     DropReads, "drop-reads", "an answer of the store that is lost is not asked for again";
 }
 

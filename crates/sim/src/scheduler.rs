@@ -9,7 +9,7 @@ use mainspring_engine::{
     Answer, Cell, Config, Event, LeaseAnswer, LeaseStep, LoadedRun, Message, Owner, OwnerConfig, RequestId,
     ShelfRead, Submission, Tenure,
 };
-use mainspring_model::{CellId, MemberId, Node, Pause, RunHead, RunId, Timestamp};
+use mainspring_model::{CellId, JobId, MemberId, Node, Pause, RunHead, RunId, Timestamp};
 use mainspring_store::{Outcome, Transaction, Write};
 
 use crate::jobs::SimJob;
@@ -210,15 +210,16 @@ impl Scheduler {
         now: i64,
         request: u64,
         head: RunHead,
-        job: usize,
+        (job, pause): (usize, Option<Pause>),
         doings: &mut Vec<Doing>,
     ) {
+        let pause = pause.filter(|_| self.plant != Some(Plant::ForgetPause));
         let cell_id = CellId::of(&head.namespace, self.config.cells);
         let clock = self.clock(now);
         let run = head.id;
         if self.owned(now).contains(&cell_id) {
             let spec = self.engine_spec(&self.jobs[job].spec);
-            let submission = Submission { request: RequestId(request), head, spec, pause: None };
+            let submission = Submission { request: RequestId(request), head, spec, pause };
             self.handle(now, cell_id, Event::Submit(Box::new(submission)), doings);
             if self.plant == Some(Plant::AckBeforeCommit) {
                 doings.push(Doing::Answer { request, answer: Answer::Submitted { run, duplicate: false } });
@@ -305,8 +306,8 @@ impl Scheduler {
                 let clock = self.clock(now);
                 self.drop_cell(clock, cell);
             }
-            (Purpose::Read(cell), Told::Shelf(query, page)) => {
-                let rows = page.rows.into_iter().map(|run| self.loaded(run)).collect();
+            (Purpose::Read(cell), Told::Shelf(query, page, pauses)) => {
+                let rows = page.rows.into_iter().map(|run| self.loaded(run, &pauses)).collect();
                 let rows = self.spoil(query.shelf, rows);
                 let read = ShelfRead { query, rows, more: page.more };
                 self.handle(now, cell, Event::ShelfRead(Box::new(read)), &mut doings);
@@ -349,6 +350,7 @@ impl Scheduler {
         doings: &mut Vec<Doing>,
     ) {
         let clock = self.clock(now);
+        let nodes = self.forget_drains(nodes);
         let Some(seat) = self.seats.get_mut(&cell_id) else { return };
         let (Some(epoch), Some(lease_until)) = (seat.owner.epoch(clock), seat.owner.lease_until()) else {
             return;
@@ -402,8 +404,9 @@ impl Scheduler {
     }
 
     /// A run with the specification that it pins, as the store has it.
-    fn loaded(&self, run: mainspring_model::Run) -> LoadedRun {
+    fn loaded(&self, run: mainspring_model::Run, pauses: &BTreeMap<JobId, Pause>) -> LoadedRun {
+        let pause = pauses.get(&run.head.job).filter(|_| self.plant != Some(Plant::ForgetPause)).cloned();
         let job = self.jobs.iter().find(|job| job.job.id == run.head.job && job.readable);
-        LoadedRun { spec: job.map(|job| self.engine_spec(&job.spec)), run, pause: None }
+        LoadedRun { spec: job.map(|job| self.engine_spec(&job.spec)), run, pause }
     }
 }

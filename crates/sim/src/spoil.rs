@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use mainspring_engine::LoadedRun;
-use mainspring_model::{CellId, JobSpec, Shelf, limits};
+use mainspring_model::{CellId, JobSpec, Node, NodeState, Shelf, limits};
 use mainspring_store::Outcome;
 
 use crate::plant::Plant;
@@ -42,6 +42,16 @@ impl Scheduler {
             _ => {}
         }
         rows
+    }
+
+    /// Plant: a new owner believes every node in service.
+    pub(crate) fn forget_drains(&self, mut nodes: Vec<Node>) -> Vec<Node> {
+        if self.plant == Some(Plant::ForgetDrain) {
+            for node in &mut nodes {
+                node.state = NodeState::Up;
+            }
+        }
+        nodes
     }
 
     /// Plant: takes the lease without watching it die.

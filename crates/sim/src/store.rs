@@ -1,7 +1,9 @@
 //! The database: the in-memory store behind a door where faults stand. Requests arrive, are done, and
 //! answers leave; both ways can fail, so that a commit's outcome may be unknown.
 
-use mainspring_model::{CellId, Epoch, Lease, MemberId, Node, Pause, Timestamp};
+use std::collections::BTreeMap;
+
+use mainspring_model::{CellId, Epoch, JobId, Lease, MemberId, Node, Pause, Timestamp};
 use mainspring_store::{Error, LeaseGrant, LeaseRequest, Outcome, Page, ShelfQuery, Transaction, Write};
 use mainspring_store_mem::MemCore;
 
@@ -28,7 +30,7 @@ pub(crate) enum Told {
     Asked(LeaseGrant),
     Renewed(bool),
     Tenure { nodes: Vec<Node>, pause: Option<Pause>, clock: Timestamp },
-    Shelf(ShelfQuery, Page<mainspring_model::Run>),
+    Shelf(ShelfQuery, Page<mainspring_model::Run>, BTreeMap<JobId, Pause>),
     Away,
 }
 
@@ -87,7 +89,13 @@ impl SimStore {
                 clock: Timestamp::from_micros(now + self.clock_offset),
             },
             Ask::Shelf(query) => match self.core.shelf(&query) {
-                Ok(page) => Told::Shelf(query, page),
+                Ok(page) => {
+                    let paused = |run: &mainspring_model::Run| {
+                        Some((run.head.job, self.core.job(run.head.job)?.pause?))
+                    };
+                    let pauses = page.rows.iter().filter_map(paused).collect();
+                    Told::Shelf(query, page, pauses)
+                }
                 Err(error) => Told::Broken(error.to_string()),
             },
         };

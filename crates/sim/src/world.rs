@@ -13,6 +13,7 @@ use crate::checker::{Checker, Violation};
 use crate::client::Client;
 use crate::jobs::{self, Nature, SimJob};
 use crate::net::{Agenda, Net};
+use crate::operators::{OPERATE, Operators, Sight};
 use crate::plan::{FaultKind, Host, Plan, REST_BY, SECOND};
 use crate::plant::Plant;
 use crate::rng::Rng;
@@ -46,6 +47,7 @@ pub(crate) enum ToScheduler {
     Node { cell: CellId, event: Event },
     Submit { request: u64 },
     Cancel { request: u64 },
+    Operate { request: u64 },
     Hint { cell: CellId },
 }
 
@@ -58,6 +60,7 @@ pub(crate) struct World {
     pub schedulers: Vec<Scheduler>,
     pub agents: Vec<Agent>,
     pub client: Client,
+    pub operators: Operators,
     pub checker: Checker,
     pub jobs: Arc<Vec<SimJob>>,
     pub net: Net,
@@ -100,6 +103,7 @@ impl World {
             .collect();
         let checker = Checker::new(&jobs, &agents[0].node);
         let client = Client::new(&plan, &jobs);
+        let operators = Operators::new(&plan, &jobs);
         let mut world = Self {
             now: 0,
             trace: Trace::new(verbose),
@@ -107,6 +111,7 @@ impl World {
             schedulers,
             agents,
             client,
+            operators,
             checker,
             jobs,
             net: Net::new(plan.seed),
@@ -176,10 +181,19 @@ impl World {
             }
             Item::AtClient { request, answer } => {
                 let now = self.now;
-                self.client.answered(now, request, &answer, &mut self.trace)?;
+                if request >= OPERATE {
+                    self.operators.answered(request, &answer);
+                } else {
+                    self.client.answered(now, request, &answer, &mut self.trace)?;
+                }
             }
         }
         Ok(true)
+    }
+
+    fn sight(&self) -> Sight<'_> {
+        let Self { store, agents, jobs, plan, .. } = self;
+        Sight { core: &store.core, agents, jobs, cells: plan.cells }
     }
 
     fn is_at_rest(&self) -> bool {
@@ -187,6 +201,7 @@ impl World {
             self.plan.faults.iter().all(|fault| fault.at + fault.kind.span() + SECOND < self.now);
         let core = &self.store.core;
         faults_over
+            && self.operators.is_done(self.now, &self.sight())
             && self.client.all_ended(core)
             && self.checker.executing().is_empty()
             && !core.all_runs().any(|run| run.status.state == RunState::Running)
@@ -225,6 +240,10 @@ impl World {
     }
 
     fn at_scheduler(&mut self, index: usize, what: ToScheduler) -> Result<(), Violation> {
+        let operated = match what {
+            ToScheduler::Operate { request } => self.operators.event(self.now, request, &self.sight()),
+            _ => None,
+        };
         let scheduler = &mut self.schedulers[index];
         if !scheduler.alive {
             return Ok(());
@@ -242,7 +261,13 @@ impl World {
                 if let Some(at) = head.not_before {
                     self.checker.not_before.insert(head.id, at.as_micros());
                 }
-                scheduler.submit(self.now, request, head, job, &mut doings);
+                let pause = self.store.core.job(head.job).and_then(|job| job.pause);
+                scheduler.submit(self.now, request, head, (job, pause), &mut doings);
+            }
+            ToScheduler::Operate { .. } => {
+                if let Some((cell, event)) = operated {
+                    scheduler.handle(self.now, cell, event, &mut doings);
+                }
             }
             ToScheduler::Cancel { request } => {
                 if let Some((cell, event)) =
@@ -373,7 +398,15 @@ impl World {
     // --- the store ---
 
     fn at_store(&mut self, scheduler: usize, life: u64, number: u64, ask: Ask) -> Result<(), Violation> {
+        let holds: Vec<String> = match &ask {
+            Ask::Commit(transaction) => transaction.writes.iter().filter_map(hold).collect(),
+            _ => Vec::new(),
+        };
         let told = self.store.ask(self.now, ask);
+        if !holds.is_empty() {
+            self.trace.say(self.now, format_args!("s{scheduler} asked for {holds:?}"));
+            self.checker.look_at_holds(self.now, &self.store.core, self.plan.cells);
+        }
         let changes = self.store.core.take_changes();
         for change in &changes {
             if let Some(after) = &change.after {
@@ -418,10 +451,24 @@ impl World {
     fn client_acts(&mut self) {
         let now = self.now;
         let schedulers = self.schedulers.len();
-        for (scheduler, what) in self.client.act(now, schedulers) {
+        let mut asked = self.client.act(now, schedulers);
+        let Self { store, agents, jobs, plan, .. } = self;
+        let sight = Sight { core: &store.core, agents, jobs, cells: plan.cells };
+        asked.extend(self.operators.act(now, schedulers, &sight));
+        for (scheduler, what) in asked {
             self.send_scheduler(Host::Client, scheduler, what);
         }
         self.agenda.at(now + SECOND / 5, Item::Client);
+    }
+}
+
+/// What the write pauses or empties, or lets go.
+fn hold(write: &Write) -> Option<String> {
+    match write {
+        Write::PutJob(job) => Some(format!("{} paused {}", job.id, job.pause.is_some())),
+        Write::PauseCell(pause) => Some(format!("cell paused {}", pause.is_some())),
+        Write::PutNode(node) => Some(format!("{} {}", node.id, node.state.name())),
+        _ => None,
     }
 }
 

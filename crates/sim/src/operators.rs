@@ -1,0 +1,166 @@
+//! The operators: they pause jobs and cells, drain nodes, let runs not wait for their back-off, and in the end undo what
+//! they did. They repeat what was not answered, and look at the rows to see whether it took effect, because a request that
+//! was late or doubled may have undone it.
+
+use mainspring_engine::{Answer, Event, LoadedRun, RequestId};
+use mainspring_model::{CellId, ErrorCode, JobId, NodeState, Pause, RunState, Timestamp};
+use mainspring_store_mem::MemCore;
+
+use crate::agent::Agent;
+use crate::jobs::{Nature, SimJob};
+use crate::plan::{BUSY_UNTIL, Plan, SECOND};
+use crate::rng::Rng;
+use crate::world::ToScheduler;
+
+const PATIENCE: i64 = 3 * SECOND;
+/// Requests from here on are theirs.
+pub(crate) const OPERATE: u64 = 1 << 33;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    Job(JobId),
+    Cell(CellId),
+    /// The node of an agent, whatever its id is by then.
+    Node(usize),
+    /// Whatever waits for its back-off.
+    Retry,
+}
+
+/// Something done and, later, undone.
+#[derive(Debug)]
+struct Act {
+    what: What,
+    begin_at: i64,
+    end_at: i64,
+    tried_at: i64,
+    begun: bool,
+    over: bool,
+}
+
+/// All operators.
+#[derive(Debug)]
+pub(crate) struct Operators {
+    acts: Vec<Act>,
+}
+
+/// What they look at.
+pub(crate) struct Sight<'a> {
+    pub core: &'a MemCore,
+    pub agents: &'a [Agent],
+    pub jobs: &'a [SimJob],
+    pub cells: u16,
+}
+
+impl Operators {
+    pub(crate) fn new(plan: &Plan, jobs: &[SimJob]) -> Self {
+        let mut rng = Rng::new(plan.seed, "operators");
+        // A job that kills its nodes is looked at by nobody: resuming it would let it kill more.
+        let tame: Vec<JobId> =
+            jobs.iter().filter(|job| job.nature != Nature::KillsNode).map(|job| job.job.id).collect();
+        let acts = (0..rng.range(3, 9)).map(|_| {
+            let what = match rng.index(8) {
+                0..3 => What::Job(tame[rng.index(tame.len())]),
+                3 => What::Cell(CellId(rng.index(usize::from(plan.cells)) as u16)),
+                4..6 => What::Node(rng.index(plan.agents)),
+                _ => What::Retry,
+            };
+            let begin_at = rng.range(2 * SECOND, BUSY_UNTIL);
+            let end_at = begin_at + rng.range(SECOND, 30 * SECOND);
+            Act { what, begin_at, end_at, tried_at: -PATIENCE, begun: false, over: false }
+        });
+        Self { acts: acts.collect() }
+    }
+
+    /// What they do now. To every scheduler: only the owner listens.
+    pub(crate) fn act(
+        &mut self,
+        now: i64,
+        schedulers: usize,
+        sight: &Sight<'_>,
+    ) -> Vec<(usize, ToScheduler)> {
+        let mut doings = Vec::new();
+        for at in 0..self.acts.len() {
+            // Of two acts on one thing the last to end undoes both.
+            let what = self.acts[at].what;
+            let held =
+                self.acts.iter().any(|act| act.what == what && act.begin_at <= now && now < act.end_at);
+            let act = &mut self.acts[at];
+            if act.begin_at > now || act.tried_at + PATIENCE > now {
+                continue;
+            }
+            let end = now >= act.end_at;
+            act.over = end && !held && !is_on(what, sight);
+            if (end && (act.over || held)) || (!end && act.begun) {
+                continue;
+            }
+            act.tried_at = now;
+            let request = OPERATE + 2 * at as u64 + u64::from(end);
+            doings.extend((0..schedulers).map(|scheduler| (scheduler, ToScheduler::Operate { request })));
+        }
+        doings
+    }
+
+    /// The request as an event, with the row as it is now.
+    pub(crate) fn event(&self, now: i64, request: u64, sight: &Sight<'_>) -> Option<(CellId, Event)> {
+        let (at, end) = ((request - OPERATE) / 2, (request - OPERATE) % 2 == 1);
+        let act = &self.acts[at as usize];
+        let request = RequestId(request);
+        let pause = (!end).then(|| Pause {
+            by: "operator".into(),
+            note: "simulated".into(),
+            at: Timestamp::from_micros(now),
+        });
+        match act.what {
+            What::Job(id) => {
+                let job = sight.core.job(id)?;
+                let cell = CellId::of(&job.namespace, sight.cells);
+                Some((cell, Event::PauseJob { request, job: Box::new(job), pause }))
+            }
+            What::Cell(cell) => Some((cell, Event::PauseCell { request, pause })),
+            What::Node(agent) => {
+                let node = sight.core.node(sight.agents[agent].node.id)?;
+                let deadline = (!end).then(|| Timestamp::from_micros(act.begin_at + 5 * SECOND));
+                Some((node.cell, Event::Drain { request, node: node.id, deadline }))
+            }
+            What::Retry => {
+                let run = sight.core.all_runs().find(|run| run.status.state == RunState::Failed)?.clone();
+                let job = sight.jobs.iter().find(|sim| sim.job.id == run.head.job)?;
+                let (id, cell) = (run.head.id, run.status.cell);
+                let row = LoadedRun { run, spec: job.readable.then(|| job.spec.clone()), pause: None };
+                Some((
+                    cell,
+                    Event::RetryNow { request, run: id, row: Some(Box::new(row)), by: "operator".into() },
+                ))
+            }
+        }
+    }
+
+    /// A scheduler answered.
+    pub(crate) fn answered(&mut self, request: u64, answer: &Answer) {
+        let act = &mut self.acts[((request - OPERATE) / 2) as usize];
+        // A node that is gone, or a run that is no longer failed: nothing to be done about it.
+        let settled = match answer {
+            Answer::Done => true,
+            Answer::Refused { code, .. } => matches!(code, ErrorCode::IllegalState | ErrorCode::NotFound),
+            Answer::Submitted { .. } => false,
+        };
+        act.begun |= settled;
+    }
+
+    /// Everything that was done is undone.
+    pub(crate) fn is_done(&self, now: i64, sight: &Sight<'_>) -> bool {
+        self.acts.iter().all(|act| now >= act.end_at && !is_on(act.what, sight))
+    }
+}
+
+fn is_on(what: What, sight: &Sight<'_>) -> bool {
+    match what {
+        What::Job(id) => sight.core.job(id).is_some_and(|job| job.pause.is_some()),
+        What::Cell(cell) => sight.core.cell_pause(cell).is_some(),
+        What::Node(agent) => {
+            let node = sight.core.node(sight.agents[agent].node.id);
+            node.is_some_and(|node| matches!(node.state, NodeState::Draining { .. }))
+        }
+        What::Retry => false,
+    }
+}
