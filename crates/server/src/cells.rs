@@ -4,19 +4,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use mainspring_app::audit;
 use mainspring_app::ports::{CellError, Cells, Command, LiveRun, Mark, NewRun, News, Overview};
 use mainspring_engine::{Answer, LoadedRun};
 use mainspring_model::{CellId, ErrorCode, MemberId, NodeId, RunId, Timestamp};
 use mainspring_store::{Conflict, Outcome, Store, Transaction, Write};
-use tokio::sync::{broadcast, oneshot};
+use tokio::sync::{Notify, broadcast, oneshot};
 use tracing::warn;
 
 use crate::clock::Clock;
 use crate::news::Newsroom;
-use crate::seat::{Input, SeatHandle, Standing, read};
+use crate::seat::{Hints, Input, SeatHandle, Standing, read};
+use crate::settle::settle;
 
 /// How long a caller waits for a cell that nobody owns at the moment, or whose owner loads.
 const OWNER_WAIT: Duration = Duration::from_secs(5);
+/// How long a caller waits for a store that does not answer.
+const STORE_WAIT: Duration = Duration::from_secs(10);
 
 /// The seats of this process, one for each cell (none without the scheduler's role), and the way to others.
 pub(crate) struct LocalCells {
@@ -26,6 +30,9 @@ pub(crate) struct LocalCells {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Clock,
     pub(crate) news: Newsroom,
+    pub(crate) chain: Arc<audit::Chain>,
+    /// By cell: wakes the seat to look for runs that were put into the store.
+    pub(crate) hints: Hints,
 }
 
 /// Where a cell is owned.
@@ -56,6 +63,11 @@ impl LocalCells {
     /// Whether this process has a seat at every cell, as owner or follower that knows the owner.
     pub(crate) fn is_ready(&self) -> bool {
         self.seats.iter().all(|seat| *seat.standing.borrow() != Standing::Unknown)
+    }
+
+    /// Whether this process owns the cell now.
+    pub(crate) fn owns(&self, cell: CellId) -> bool {
+        self.seats.iter().any(|seat| seat.cell == cell && *seat.standing.borrow() == Standing::Owns)
     }
 
     async fn owner(&self, cell: CellId) -> Found {
@@ -119,9 +131,9 @@ impl LocalCells {
     }
 
     /// Puts runs into the store for an owner to find: no owner is needed, and doing it again changes nothing.
-    async fn deposit(&self, runs: Vec<NewRun>, records: Vec<Write>) -> Result<Vec<Answer>, CellError> {
+    async fn deposit(&self, runs: Vec<NewRun>, audit: Vec<audit::Entry>) -> Result<Vec<Answer>, CellError> {
         let mut answers: Vec<Option<Answer>> = vec![None; runs.len()];
-        let mut writes = Vec::with_capacity(runs.len() + records.len());
+        let mut writes = Vec::with_capacity(runs.len() + 1);
         let mut places = Vec::with_capacity(runs.len());
         for (place, NewRun { mut head, spec, .. }) in runs.into_iter().enumerate() {
             match mainspring_engine::render_keys(&spec, &head.params) {
@@ -135,12 +147,13 @@ impl LocalCells {
             let cell = self.cell_of(&head.namespace);
             writes.push(Write::insert_arrived(head, cell));
         }
-        writes.extend(records);
+        writes.extend(self.chain.record(self.clock.now(), audit));
         let outcomes =
-            mainspring_store::resend(&*self.store, Transaction::unfenced(writes)).await.map_err(|error| {
+            settle(&*self.store, Transaction::unfenced(writes), STORE_WAIT).await.map_err(|error| {
                 warn!(error = &error as &dyn std::error::Error, "runs were not written");
                 CellError::Unavailable
             })?;
+        self.hints.iter().for_each(Notify::notify_one);
         for ((place, run), outcome) in places.into_iter().zip(outcomes) {
             answers[place] = Some(match outcome {
                 Outcome::Conflict(Conflict::KeyTaken(Some(first))) => {
@@ -174,19 +187,19 @@ impl Cells for LocalCells {
         self.clock.now()
     }
 
-    async fn submit(&self, runs: Vec<NewRun>, records: Vec<Write>) -> Result<Vec<Answer>, CellError> {
+    async fn submit(&self, runs: Vec<NewRun>, audit: Vec<audit::Entry>) -> Result<Vec<Answer>, CellError> {
         let Some(first) = runs.first() else { return Ok(Vec::new()) };
         let cell = self.cell_of(&first.head.namespace);
         if runs.iter().any(|run| self.cell_of(&run.head.namespace) != cell) {
-            return self.deposit(runs, records).await;
+            return self.deposit(runs, audit).await;
         }
         let kept = runs.clone();
-        let kept_records = records.clone();
-        let asked = self.ask(cell, |reply| Input::Submit { runs, records, reply }).await;
+        let kept_audit = audit.clone();
+        let asked = self.ask(cell, |reply| Input::Submit { runs, audit, reply }).await;
         match asked {
             Ok(Ok(answers)) => Ok(answers),
             // Nobody answers for the cell, or its owner was deposed on the way. The store tells what is there already.
-            Ok(Err(CellError::Nowhere)) | Err(CellError::Nowhere) => self.deposit(kept, kept_records).await,
+            Ok(Err(CellError::Nowhere)) | Err(CellError::Nowhere) => self.deposit(kept, kept_audit).await,
             Ok(Err(error)) | Err(error) => Err(error),
         }
     }
@@ -195,13 +208,13 @@ impl Cells for LocalCells {
         &self,
         cell: CellId,
         command: Command,
-        records: Vec<Write>,
+        audit: Vec<audit::Entry>,
     ) -> Result<Answer, CellError> {
         let run = match &command {
             Command::Cancel { run, .. } | Command::RetryNow { run, .. } => Some(*run),
             Command::PauseJob { .. } | Command::PauseCell { .. } | Command::Drain { .. } => None,
         };
-        let first = Input::command(command.clone(), None, records);
+        let first = Input::command(command.clone(), None, audit);
         let answer = self.ask(cell, first).await??;
         match (run, &answer) {
             (Some(run), Answer::Refused { code: ErrorCode::NotFound, .. }) => match self.row(run).await? {

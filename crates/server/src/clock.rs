@@ -10,20 +10,20 @@ use tokio::time::Instant as Alarm;
 
 /// The clock. Cheap to copy.
 #[derive(Debug, Clone, Copy)]
-pub struct Clock {
+pub(crate) struct Clock {
     started: Instant,
     started_at: Timestamp,
 }
 
 impl Clock {
     /// A clock that begins with the wall clock's time.
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self { started: Instant::now(), started_at: Timestamp::ZERO + since }
     }
 
     /// Now.
-    pub fn now(self) -> Timestamp {
+    pub(crate) fn now(self) -> Timestamp {
         self.started_at + self.started.elapsed()
     }
 

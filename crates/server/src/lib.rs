@@ -7,7 +7,20 @@
 
 mod cells;
 mod clock;
+mod error;
+mod identity;
+mod janitor;
 mod logs;
+mod membership;
 mod news;
 mod nodes;
+mod options;
 mod seat;
+mod server;
+mod settle;
+
+pub use error::Error;
+pub use identity::IdentityError;
+pub use janitor::Keeping;
+pub use options::{Options, Roles};
+pub use server::Server;

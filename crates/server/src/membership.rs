@@ -37,7 +37,10 @@ impl Membership {
                 Ok(()) if !self.shared => return,
                 Ok(()) => TELL_EVERY,
                 Err(error) => {
-                    warn!(error = &error as &dyn std::error::Error, "the other members cannot be told of this one");
+                    warn!(
+                        error = &error as &dyn std::error::Error,
+                        "the other members cannot be told of this one"
+                    );
                     TRY_AGAIN_AFTER
                 }
             };

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use mainspring_model::limits;
 
+use crate::janitor::Keeping;
+
 /// How a server runs.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -27,6 +29,8 @@ pub struct Options {
     pub lost_after: Duration,
     /// Runs that wait in memory at most.
     pub waiting_max: usize,
+    /// How long history is kept that says nothing about it itself.
+    pub keeping: Keeping,
 }
 
 /// What a server does.
@@ -51,6 +55,7 @@ impl Options {
             heartbeat_every: limits::HEARTBEAT_EVERY,
             lost_after: limits::LOST_AFTER,
             waiting_max: mainspring_engine::Config::default().waiting_max,
+            keeping: Keeping::default(),
         }
     }
 
@@ -66,7 +71,10 @@ impl Options {
             ));
         }
         if *lost_after <= limits::NODE_LEASE_MARGIN * 2 {
-            return Err(format!("lost_after: {lost_after:?} is too short; at least {:?}", limits::NODE_LEASE_MARGIN * 2));
+            return Err(format!(
+                "lost_after: {lost_after:?} is too short; at least {:?}",
+                limits::NODE_LEASE_MARGIN * 2
+            ));
         }
         if !roles.api && !roles.scheduler {
             return Err("roles: name at least one of `api` and `scheduler`".to_owned());

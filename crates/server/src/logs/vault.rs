@@ -76,8 +76,29 @@ impl Vault {
         Ok(frames.map(Bytes::from))
     }
 
+    /// Every run that has a log here.
+    pub(crate) async fn runs(&self) -> io::Result<Vec<RunId>> {
+        let folder = Arc::clone(&self.folder);
+        let listed = spawn_blocking(move || {
+            let mut runs = Vec::new();
+            for day in fs::read_dir(&folder)? {
+                let day = day?.path();
+                let before = runs.len();
+                for run in fs::read_dir(&day)? {
+                    runs.extend(run?.file_name().to_str().and_then(|name| name.parse::<RunId>().ok()));
+                }
+                if runs.len() == before {
+                    // An empty day; one that fills again meanwhile stays.
+                    drop(fs::remove_dir(&day));
+                }
+            }
+            Ok(runs)
+        });
+        listed.await.map_err(|_| lost("the thread that lists logs is gone"))?
+    }
+
     /// Removes the logs of these runs.
-    pub(super) async fn remove(&self, runs: &[RunId]) -> io::Result<()> {
+    pub(crate) async fn remove(&self, runs: &[RunId]) -> io::Result<()> {
         let folders: Vec<PathBuf> = runs.iter().map(|run| run_folder(&self.folder, *run)).collect();
         let removed = spawn_blocking(move || {
             for folder in folders {

@@ -5,7 +5,7 @@ use mainspring_model::NodeId;
 
 /// Decides about nodes at the door. Implemented over `app`.
 #[async_trait]
-pub trait Gate: Send + Sync {
+pub(crate) trait Gate: Send + Sync {
     /// Exchanges a single-use join token for the node's own credential.
     async fn join(&self, token: &str, node: NodeId, name: &str) -> Result<String, GateError>;
 
@@ -15,7 +15,7 @@ pub trait Gate: Send + Sync {
 
 /// Why somebody is not let in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum GateError {
+pub(crate) enum GateError {
     /// The token or credential is unknown, used up, expired, revoked or somebody else's.
     #[error("{0}")]
     Refused(String),

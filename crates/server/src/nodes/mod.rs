@@ -3,10 +3,11 @@
 //! What a node says about itself is checked; what it says about attempts is judged by the engine; its log goes to
 //! [`crate::logs`]. A node reaches only what is its own (I34): events carry the id that its credential proves.
 
+mod door;
 mod gate;
 mod inward;
 mod service;
 mod stream;
 
-pub use gate::{Gate, GateError};
+pub(crate) use door::Door;
 pub(crate) use service::NodeService;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use mainspring_app::ports::Cells as _;
 use mainspring_engine::Event;
 use mainspring_model::{CellId, NodeId};
 use mainspring_wire::agent::{
@@ -39,7 +38,7 @@ impl Conversation {
         };
         let session = hello.session;
         self.greet(&seat, cell, &hello).await?;
-        let heard = self.listen(&seat, session, &mut inward).await;
+        let heard = self.listen(&seat, &mut inward).await;
         let gone = Input::Node(NodeInput::Disconnected { node: self.node, session });
         drop(seat.inbox.send(gone).await);
         heard
@@ -56,12 +55,7 @@ impl Conversation {
         seat.inbox.send(Input::Node(input)).await.map_err(|_| gone())
     }
 
-    async fn listen(
-        &self,
-        seat: &SeatHandle,
-        session: u64,
-        inward: &mut Streaming<FromNode>,
-    ) -> Result<(), Status> {
+    async fn listen(&self, seat: &SeatHandle, inward: &mut Streaming<FromNode>) -> Result<(), Status> {
         loop {
             // The seat drops its end of the outward channel when it gives the node up.
             let heard = tokio::select! {
@@ -90,7 +84,7 @@ impl Conversation {
                 }
             }
             if !events.is_empty() {
-                let said = NodeInput::Said { node: self.node, session, events, usage };
+                let said = NodeInput::Said { node: self.node, events, usage };
                 seat.inbox.send(Input::Node(said)).await.map_err(|_| gone())?;
             }
         }

@@ -8,46 +8,76 @@ use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_store::{Error, Store, Transaction};
+use mainspring_store::{Error, Outcome, Store, Transaction, Write};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
 use super::input::{Delivery, Postbox};
+use crate::settle::settle;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const PAUSE_MAX: Duration = Duration::from_millis(500);
+const AUDIT_PATIENCE: Duration = Duration::from_secs(60);
 
-pub(super) fn write(
-    store: Arc<dyn Store>,
-    transaction: Transaction,
-    given_up: CancellationToken,
-    postbox: Postbox,
-) {
+/// A batch on its way.
+pub(super) struct Batch {
+    pub(super) transaction: Transaction,
+    /// How many of the writes are the engine's; the audit follows.
+    pub(super) engine_writes: usize,
+    pub(super) given_up: CancellationToken,
+}
+
+/// Writes a batch. What was asked is written down even when the batch is not written.
+pub(super) fn write(store: Arc<dyn Store>, batch: Batch, postbox: Postbox) {
     tokio::spawn(async move {
-        let mut pause = FIRST_PAUSE;
-        let outcomes = loop {
-            match store.commit(transaction.clone()).await {
-                Ok(outcomes) => break Some(outcomes),
-                Err(Error::FenceLost { cell, epoch }) => {
-                    info!(%cell, %epoch, "another scheduler owns the cell");
-                    break None;
-                }
-                Err(error) if error.is_transient() => {
-                    warn!(cause = error.source(), %error, "a batch is sent again");
-                }
-                Err(error) => {
-                    error!(cause = error.source(), %error, "the store refused a batch; the cell is loaded anew");
-                    break None;
-                }
-            }
-            tokio::select! {
-                () = given_up.cancelled() => return,
-                () = sleep(pause) => pause = (pause * 2).min(PAUSE_MAX),
-            }
-        };
+        let Batch { mut transaction, engine_writes, given_up } = batch;
+        let outcomes = outcomes(&*store, &transaction, &given_up).await;
+        let written = outcomes.is_some();
         if !given_up.is_cancelled() {
             postbox.post(Delivery::Committed(outcomes));
         }
+        if !written {
+            write_alone(store, transaction.writes.split_off(engine_writes)).await;
+        }
     });
+}
+
+/// Sends the batch until its outcome is known; none when the fence is lost or nobody wants to know any more.
+async fn outcomes(
+    store: &dyn Store,
+    transaction: &Transaction,
+    given_up: &CancellationToken,
+) -> Option<Vec<Outcome>> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match store.commit(transaction.clone()).await {
+            Ok(outcomes) => return Some(outcomes),
+            Err(Error::FenceLost { cell, epoch }) => {
+                info!(%cell, %epoch, "another scheduler owns the cell");
+                return None;
+            }
+            Err(error) if error.is_transient() => {
+                warn!(cause = error.source(), %error, "a batch is sent again");
+            }
+            Err(error) => {
+                error!(cause = error.source(), %error, "the store refused a batch; the cell is loaded anew");
+                return None;
+            }
+        }
+        tokio::select! {
+            () = given_up.cancelled() => return None,
+            () = sleep(pause) => pause = (pause * 2).min(PAUSE_MAX),
+        }
+    }
+}
+
+/// Writes the audit of what was not done. A record that exists already stays as it is.
+pub(super) async fn write_alone(store: Arc<dyn Store>, writes: Vec<Write>) {
+    if writes.is_empty() {
+        return;
+    }
+    if let Err(error) = settle(&*store, Transaction::unfenced(writes), AUDIT_PATIENCE).await {
+        error!(cause = error.source(), %error, "what was asked could not be written down");
+    }
 }

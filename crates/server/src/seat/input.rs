@@ -1,9 +1,10 @@
 //! What a seat is told: by callers, by nodes, and by what runs beside it.
 
+use mainspring_app::audit;
 use mainspring_app::ports::{CellError, Command, LiveRun, NewRun, Overview};
 use mainspring_engine::{Answer, Event, LeaseAnswer, LoadedRun, ShelfRead};
 use mainspring_model::{Node, NodeId, Pause, RunId, Timestamp};
-use mainspring_store::{Outcome, Write};
+use mainspring_store::Outcome;
 use mainspring_wire::agent::ToNode;
 use tokio::sync::{mpsc, oneshot};
 
@@ -11,12 +12,16 @@ use tokio::sync::{mpsc, oneshot};
 #[derive(Debug)]
 pub(crate) enum Input {
     /// Runs to be made.
-    Submit { runs: Vec<NewRun>, records: Vec<Write>, reply: oneshot::Sender<Result<Vec<Answer>, CellError>> },
+    Submit {
+        runs: Vec<NewRun>,
+        audit: Vec<audit::Entry>,
+        reply: oneshot::Sender<Result<Vec<Answer>, CellError>>,
+    },
     /// Something to be done.
     Command {
         command: Command,
         row: Option<Box<LoadedRun>>,
-        records: Vec<Write>,
+        audit: Vec<audit::Entry>,
         reply: oneshot::Sender<Result<Answer, CellError>>,
     },
     /// Runs to be looked at.
@@ -25,8 +30,6 @@ pub(crate) enum Input {
     Overview { reply: oneshot::Sender<Option<Overview>> },
     /// A node's connection.
     Node(NodeInput),
-    /// Runs were inserted for the cell.
-    Hint,
 }
 
 impl Input {
@@ -34,9 +37,9 @@ impl Input {
     pub(crate) fn command(
         command: Command,
         row: Option<Box<LoadedRun>>,
-        records: Vec<Write>,
+        audit: Vec<audit::Entry>,
     ) -> impl FnOnce(oneshot::Sender<Result<Answer, CellError>>) -> Self {
-        move |reply| Self::Command { command, row, records, reply }
+        move |reply| Self::Command { command, row, audit, reply }
     }
 }
 
@@ -46,7 +49,7 @@ pub(crate) enum NodeInput {
     /// It said hello; `outward` takes what it is told.
     Connected { node: NodeId, session: u64, hello: Box<Event>, outward: mpsc::Sender<ToNode> },
     /// It said something else, in order.
-    Said { node: NodeId, session: u64, events: Vec<Event>, usage: Option<Usage> },
+    Said { node: NodeId, events: Vec<Event>, usage: Option<Usage> },
     /// The connection is gone.
     Disconnected { node: NodeId, session: u64 },
 }

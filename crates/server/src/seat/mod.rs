@@ -12,12 +12,15 @@ mod lease;
 mod pending;
 pub(crate) mod read;
 mod task;
+mod translate;
+mod view;
 
 pub(crate) use input::{Input, NodeInput, Usage};
 pub(crate) use task::{Config, Seat};
 
 use mainspring_model::CellId;
-use tokio::sync::{mpsc, watch};
+use std::sync::Arc;
+use tokio::sync::{Notify, mpsc, watch};
 
 /// What is known outside of the task about who owns the cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,3 +41,6 @@ pub(crate) struct SeatHandle {
     pub(crate) inbox: mpsc::Sender<Input>,
     pub(crate) standing: watch::Receiver<Standing>,
 }
+
+/// By cell: somebody put runs into the store for it.
+pub(crate) type Hints = Arc<[Notify]>;

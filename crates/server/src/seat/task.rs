@@ -3,20 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_app::ports::{CellError, Changed, Command, LiveNode, LiveRun, NewRun, Overview};
+use mainspring_app::audit;
+use mainspring_app::ports::{CellError, Changed, Command, NewRun};
 use mainspring_engine::{
-    Answer, Cell, Event, LeaseAnswer, LoadedRun, Message, Owner, OwnerConfig, RequestId, Submission, Tenure,
+    Answer, Cell, Event, LeaseAnswer, LoadedRun, Message, Owner, OwnerConfig, Submission, Tenure,
 };
-use mainspring_model::{CellId, MemberId, RunId, Timestamp};
-use mainspring_store::{Outcome, Store, Transaction, Write};
+use mainspring_model::{CellId, MemberId, Timestamp};
+use mainspring_store::{Outcome, Store};
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use super::connections::{Connections, Rhythm};
 use super::input::{Delivery, Handover, Input, NodeInput, Postbox};
 use super::pending::Pending;
-use super::{SeatHandle, Standing, commit, lease, read};
+use super::{Hints, SeatHandle, Standing, commit, lease, read, translate};
 use crate::clock::Clock;
 use crate::news::{Column, Newsroom};
 
@@ -24,6 +26,8 @@ use crate::news::{Column, Newsroom};
 const INBOX_MAX: usize = 4_096;
 /// Inputs that are taken before the engine's effects are performed.
 const INPUTS_AT_ONCE: usize = 512;
+/// How long the store may take for the last things.
+const RESIGN_WAIT: Duration = Duration::from_secs(3);
 
 /// What a seat needs.
 #[derive(Clone)]
@@ -36,30 +40,32 @@ pub(crate) struct Config {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Clock,
     pub(crate) news: Newsroom,
+    pub(crate) chain: Arc<audit::Chain>,
+    pub(crate) hints: Hints,
 }
 
 /// The task's state.
 pub(crate) struct Seat {
     config: Config,
-    id: CellId,
+    pub(super) id: CellId,
     owner: Owner,
-    tenure: Option<Reign>,
+    pub(super) tenure: Option<Reign>,
     /// Grows with each tenure, so that what comes back from an earlier one is told apart.
     tenure_number: u64,
     pending: Pending,
-    connections: Connections,
+    pub(super) connections: Connections,
     standing: watch::Sender<Standing>,
     deliveries: mpsc::UnboundedSender<(u64, Delivery)>,
 }
 
 /// While the cell is owned.
-struct Reign {
-    cell: Cell,
+pub(super) struct Reign {
+    pub(super) cell: Cell,
     /// What the cell's clock is ahead of the process's.
     shift: i64,
     news: Column,
-    /// Records of callers that go with the next batch.
-    records: Vec<Write>,
+    /// What callers asked, to be written down with the next batch.
+    audit: Vec<audit::Entry>,
     /// The batch under way.
     batch: Option<Flight>,
     given_up: CancellationToken,
@@ -111,6 +117,8 @@ impl Seat {
         stop: CancellationToken,
     ) {
         let mut inputs = Vec::with_capacity(INPUTS_AT_ONCE);
+        let hints = Arc::clone(&self.config.hints);
+        let hint = &hints[usize::from(self.id.0)];
         self.tick();
         loop {
             let alarm = self.config.clock.alarm(self.next_deadline());
@@ -128,11 +136,12 @@ impl Seat {
                         self.take(input);
                     }
                 }
+                () = hint.notified() => self.handle(Event::Hint),
                 () = tokio::time::sleep_until(alarm) => self.tick(),
             }
             self.pump();
         }
-        self.resign().await;
+        self.resign(delivered).await;
     }
 
     /// When something is due, on the process's clock.
@@ -169,26 +178,25 @@ impl Seat {
 
     fn take(&mut self, input: Input) {
         match input {
-            Input::Submit { runs, records, reply } => self.submit(runs, records, reply),
-            Input::Command { command, row, records, reply } => self.command(command, row, records, reply),
+            Input::Submit { runs, audit, reply } => self.submit(runs, audit, reply),
+            Input::Command { command, row, audit, reply } => self.command(command, row, audit, reply),
             Input::Live { runs, reply } => drop(reply.send(self.live(&runs))),
             Input::Overview { reply } => drop(reply.send(self.overview())),
             Input::Node(input) => self.node(input),
-            Input::Hint => self.handle(Event::Hint),
         }
     }
 
     fn submit(
         &mut self,
         runs: Vec<NewRun>,
-        records: Vec<Write>,
+        audit: Vec<audit::Entry>,
         reply: oneshot::Sender<Result<Vec<Answer>, CellError>>,
     ) {
         let Some(reign) = self.tenure.as_mut().filter(|reign| reign.cell.is_loaded()) else {
             return drop(reply.send(Err(CellError::Nowhere)));
         };
         let now = reign.now(self.config.clock);
-        reign.records.extend(records);
+        reign.audit.extend(audit);
         let requests = self.pending.many(runs.len(), reply);
         for (request, NewRun { head, spec, pause }) in requests.zip(runs) {
             let submission = Submission { request, head, spec, pause };
@@ -200,46 +208,15 @@ impl Seat {
         &mut self,
         command: Command,
         row: Option<Box<LoadedRun>>,
-        records: Vec<Write>,
+        audit: Vec<audit::Entry>,
         reply: oneshot::Sender<Result<Answer, CellError>>,
     ) {
         let Some(reign) = self.tenure.as_mut().filter(|reign| reign.cell.is_loaded()) else {
             return drop(reply.send(Err(CellError::Nowhere)));
         };
-        reign.records.extend(records);
+        reign.audit.extend(audit);
         let request = self.pending.one(reply);
-        self.handle(event(command, request, row));
-    }
-
-    fn live(&self, runs: &[RunId]) -> Vec<LiveRun> {
-        let Some(reign) = &self.tenure else { return Vec::new() };
-        let live = |id: &RunId| Some(LiveRun { run: reign.cell.run(*id)?, reason: reign.cell.why(*id) });
-        runs.iter().filter_map(live).collect()
-    }
-
-    fn overview(&self) -> Option<Overview> {
-        let reign = self.tenure.as_ref()?;
-        let nodes = reign.cell.nodes().map(|view| {
-            let usage = self.connections.usage(view.node.id);
-            LiveNode {
-                node: view.node.clone(),
-                connected: usage.is_some(),
-                running: view.running,
-                seen_at: Some(view.heard_at),
-                cpu_milli: usage.map_or(0, |usage| usage.cpu_milli),
-                memory_bytes: usage.map_or(0, |usage| usage.memory_bytes),
-            }
-        });
-        Some(Overview {
-            cell: self.id,
-            epoch: reign.cell.epoch(),
-            loaded: reign.cell.is_loaded(),
-            pause: reign.cell.pause().cloned(),
-            waiting: reign.cell.waiting(),
-            running: reign.cell.running(),
-            stats: reign.cell.stats(),
-            nodes: nodes.collect(),
-        })
+        self.handle(translate::event(command, request, row));
     }
 
     fn node(&mut self, input: NodeInput) {
@@ -251,7 +228,7 @@ impl Seat {
                     self.handle(*hello);
                 }
             }
-            NodeInput::Said { node, events, usage, .. } => {
+            NodeInput::Said { node, events, usage } => {
                 if let Some(usage) = usage {
                     self.connections.uses(node, usage);
                 }
@@ -312,7 +289,7 @@ impl Seat {
             cell: Cell::new(self.config.engine.clone(), tenure, shifted(now)),
             shift,
             news: self.config.news.column(self.id, epoch),
-            records: Vec::new(),
+            audit: Vec::new(),
             batch: None,
             given_up: CancellationToken::new(),
         });
@@ -365,29 +342,26 @@ impl Seat {
                 let writes = batch.transaction.writes.len();
                 (batch.transaction, writes)
             }
-            None => return self.commit_records(),
+            None => return self.write_audit(),
         };
-        let changes = changes(&reign.cell, &transaction, reign.now(self.config.clock));
-        transaction.writes.append(&mut reign.records);
+        let changes = translate::changes(&reign.cell, &transaction, reign.now(self.config.clock));
+        let entries = std::mem::take(&mut reign.audit);
+        transaction.writes.extend(self.config.chain.record(reign.now(self.config.clock), entries));
         reign.batch = Some(Flight { engine_writes, changes });
         let given_up = reign.given_up.clone();
-        commit::write(Arc::clone(&self.config.store), transaction, given_up, postbox);
+        let batch = commit::Batch { transaction, engine_writes, given_up };
+        commit::write(Arc::clone(&self.config.store), batch, postbox);
         true
     }
 
-    /// Records of callers whose wish changed nothing: they need no fence.
-    fn commit_records(&mut self) -> bool {
+    /// What callers asked that changed nothing is written down too; that needs no fence.
+    fn write_audit(&mut self) -> bool {
         let Some(reign) = &mut self.tenure else { return false };
-        let records = std::mem::take(&mut reign.records);
-        if records.is_empty() {
-            return false;
+        let entries = std::mem::take(&mut reign.audit);
+        let writes = self.config.chain.record(reign.now(self.config.clock), entries);
+        if !writes.is_empty() {
+            tokio::spawn(commit::write_alone(Arc::clone(&self.config.store), writes));
         }
-        let store = Arc::clone(&self.config.store);
-        tokio::spawn(async move {
-            if let Err(error) = mainspring_store::resend(&*store, Transaction::unfenced(records)).await {
-                warn!(error = &error as &dyn std::error::Error, "records were not written");
-            }
-        });
         false
     }
 
@@ -404,8 +378,12 @@ impl Seat {
                     }
                 });
             }
-            // Whoever owns that cell finds the runs at its next look.
-            Message::Hint { .. } => {}
+            // Where another process owns that cell, it finds the runs at its next look.
+            Message::Hint { cell } => {
+                if let Some(hint) = self.config.hints.get(usize::from(cell.0)) {
+                    hint.notify_one();
+                }
+            }
             message => self.connections.tell(message),
         }
     }
@@ -417,6 +395,7 @@ impl Seat {
     }
 
     fn forget(&mut self) {
+        self.write_audit();
         if let Some(reign) = self.tenure.take() {
             reign.given_up.cancel();
         }
@@ -430,14 +409,24 @@ impl Seat {
         self.standing.send_if_modified(|known| std::mem::replace(known, standing) != standing);
     }
 
-    /// Gives the lease back, so that another scheduler takes over at once. A batch under way is finished first.
-    async fn resign(mut self) {
+    /// Finishes the batch under way and gives the lease back, so that another scheduler takes over at once.
+    async fn resign(mut self, mut delivered: mpsc::UnboundedReceiver<(u64, Delivery)>) {
+        let finishing = async {
+            while self.tenure.as_ref().is_some_and(|reign| reign.batch.is_some()) {
+                let Some((tenure, delivery)) = delivered.recv().await else { break };
+                self.delivered(tenure, delivery);
+                self.pump();
+            }
+        };
+        if timeout(RESIGN_WAIT, finishing).await.is_err() {
+            warn!(cell = %self.id, "the store does not answer; the batch under way is left to it");
+        }
         let epoch = self.owner.epoch(self.config.clock.now());
         self.forget();
         if let Some(epoch) = epoch {
-            let released = self.config.store.release_lease(self.id, self.config.member, epoch).await;
-            if let Err(error) = released {
-                warn!(cell = %self.id, %error, "the lease was not given back; it ends by itself");
+            let released = self.config.store.release_lease(self.id, self.config.member, epoch);
+            if !matches!(timeout(RESIGN_WAIT, released).await, Ok(Ok(_))) {
+                warn!(cell = %self.id, "the lease was not given back; it ends by itself");
             }
         }
     }
@@ -453,38 +442,4 @@ impl Reign {
     fn now(&self, clock: Clock) -> Timestamp {
         Timestamp::from_micros(clock.now().as_micros() + self.shift)
     }
-}
-
-fn event(command: Command, request: RequestId, row: Option<Box<LoadedRun>>) -> Event {
-    match command {
-        Command::Cancel { run, by, kill } => Event::Cancel { request, run, row, by, kill },
-        Command::RetryNow { run, by } => Event::RetryNow { request, run, row, by },
-        Command::PauseJob { job, pause } => Event::PauseJob { request, job, pause },
-        Command::PauseCell { pause } => Event::PauseCell { request, pause },
-        Command::Drain { node, deadline } => Event::Drain { request, node, deadline },
-    }
-}
-
-/// What a batch will have changed, each with its place in it.
-fn changes(cell: &Cell, transaction: &Transaction, at: Timestamp) -> Vec<(usize, Changed)> {
-    let change = |(place, write): (usize, &Write)| {
-        let (id, status) = match write {
-            Write::InsertRun(run) => (run.head.id, &run.status),
-            Write::UpdateRun(update) => (update.id, &update.status),
-            Write::PutNode(node) => return Some((place, Changed::Node { node: node.clone() })),
-            _ => return None,
-        };
-        let head = cell.head(id)?;
-        let changed = Changed::Run {
-            id,
-            namespace: head.namespace.clone(),
-            job: head.job,
-            state: status.state,
-            version: status.version,
-            attempt: status.attempt,
-            at,
-        };
-        Some((place, changed))
-    };
-    transaction.writes.iter().enumerate().filter_map(change).collect()
 }

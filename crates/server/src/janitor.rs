@@ -1,0 +1,143 @@
+//! Removing what is past its time: ended runs as their jobs' retention says, roll-ups, expired records, and the logs of
+//! runs that are gone. Never anything that is not over (the store sees to that, I30).
+//!
+//! One server of a cluster does it, the owner of the first cell; a little at a time, so that nobody waits for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainspring_model::{CellId, Job, JobId, RunId, Timestamp, limits};
+use mainspring_store::{RecordRetention, Result, Retention, Store};
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, warn};
+
+use crate::cells::LocalCells;
+use crate::clock::Clock;
+use crate::logs::Vault;
+
+/// How often everything is looked through.
+const ROUND_EVERY: Duration = Duration::from_secs(600);
+/// A new server serves before it tidies.
+const FIRST_ROUND_AFTER: Duration = Duration::from_secs(60);
+/// Rows removed at once, and the pause after it.
+const ROWS_AT_ONCE: usize = 500;
+const BREATH: Duration = Duration::from_millis(20);
+/// Runs whose logs are looked for at once.
+const LOGS_AT_ONCE: usize = 200;
+
+/// How long things are kept that say nothing themselves.
+#[derive(Debug, Clone, Copy)]
+pub struct Keeping {
+    /// Ended runs of jobs without a retention of their own, and of no job.
+    pub runs: Duration,
+    /// Roll-ups.
+    pub counters: Duration,
+}
+
+impl Default for Keeping {
+    fn default() -> Self {
+        const DAY: Duration = Duration::from_secs(86_400);
+        Self { runs: 30 * DAY, counters: 400 * DAY }
+    }
+}
+
+/// Tidies up.
+pub(crate) struct Janitor {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) cells: Arc<LocalCells>,
+    pub(crate) clock: Clock,
+    pub(crate) vault: Vault,
+    pub(crate) keeping: Keeping,
+}
+
+impl Janitor {
+    pub(crate) async fn run(self, stop: CancellationToken) {
+        let mut pause = FIRST_ROUND_AFTER;
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = sleep(pause) => pause = ROUND_EVERY,
+            }
+            if !self.cells.owns(CellId(0)) {
+                continue;
+            }
+            tokio::select! {
+                () = stop.cancelled() => return,
+                tidied = self.round() => if let Err(error) = tidied {
+                    warn!(error = &error as &dyn std::error::Error, "not everything old was removed; tried again later");
+                }
+            }
+        }
+    }
+
+    async fn round(&self) -> Result<()> {
+        let now = self.clock.now();
+        let mut after = None;
+        loop {
+            let page = self.store.jobs(None, after, limits::PAGE_ROWS_MAX).await?;
+            for job in &page.rows {
+                self.retain_job(now, job).await?;
+            }
+            after = page.rows.last().map(|job| job.id);
+            if !page.more {
+                break;
+            }
+        }
+        self.retain_runs(rule(None, Some(now - self.keeping.runs), None)).await?;
+        self.store.retain_counters(now - self.keeping.counters).await?;
+        while self.store.retain_records(RecordRetention::Expired { at: now }, ROWS_AT_ONCE).await?
+            == ROWS_AT_ONCE as u64
+        {
+            sleep(BREATH).await;
+        }
+        self.remove_logs().await
+    }
+
+    async fn retain_job(&self, now: Timestamp, job: &Job) -> Result<()> {
+        let versions = self.store.job_versions(&[(job.id, job.current_version)]).await?;
+        let Some(version) = versions.first() else { return Ok(()) };
+        let keep = &version.spec.retention.runs;
+        let made_before = keep.age.map(|age| now - age);
+        let keep_newest = keep.count.map(|count| u64::from(count.get()));
+        if made_before.is_none() && keep_newest.is_none() {
+            return Ok(());
+        }
+        self.retain_runs(rule(Some(job.id), made_before, keep_newest)).await
+    }
+
+    async fn retain_runs(&self, rule: Retention) -> Result<()> {
+        loop {
+            let removed = self.store.retain(rule.clone(), ROWS_AT_ONCE).await?;
+            if removed > 0 {
+                debug!(removed, job = ?rule.job, "old runs were removed");
+            }
+            if removed < ROWS_AT_ONCE as u64 {
+                return Ok(());
+            }
+            sleep(BREATH).await;
+        }
+    }
+
+    /// Logs of runs that have no row any more.
+    async fn remove_logs(&self) -> Result<()> {
+        let kept = self.vault.runs().await.unwrap_or_else(|error| {
+            warn!(%error, "the folder of logs cannot be read");
+            Vec::new()
+        });
+        for runs in kept.chunks(LOGS_AT_ONCE) {
+            let rows = self.store.runs_by_id(runs).await?;
+            let gone: Vec<RunId> =
+                runs.iter().copied().filter(|run| !rows.iter().any(|row| row.head.id == *run)).collect();
+            if let Err(error) = self.vault.remove(&gone).await {
+                warn!(%error, "logs of removed runs cannot be removed");
+            }
+            sleep(BREATH).await;
+        }
+        Ok(())
+    }
+}
+
+fn rule(job: Option<JobId>, made_before: Option<Timestamp>, keep_newest: Option<u64>) -> Retention {
+    Retention { job, made_before, keep_newest }
+}

@@ -1,0 +1,34 @@
+//! The gate over the use cases: join tokens and node credentials are theirs.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mainspring_app::App;
+use mainspring_model::{ErrorCode, NodeId};
+
+use super::gate::{Gate, GateError};
+
+/// Asks the use cases.
+pub(crate) struct Door(pub(crate) Arc<App>);
+
+#[async_trait]
+impl Gate for Door {
+    async fn join(&self, token: &str, node: NodeId, name: &str) -> Result<String, GateError> {
+        self.0.redeem_join_token(token, node, name).await.map_err(refused)
+    }
+
+    async fn admit(&self, credential: &str, node: NodeId) -> Result<(), GateError> {
+        let identity = self.0.authenticate_node(credential).await.map_err(refused)?;
+        if identity.node != node {
+            return Err(GateError::Refused("the credential is another node's".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+fn refused(error: mainspring_app::Error) -> GateError {
+    match error.code {
+        ErrorCode::StoreUnavailable => GateError::Unavailable,
+        _ => GateError::Refused(error.to_string()),
+    }
+}

@@ -1,0 +1,39 @@
+//! What others may look at: the cell in its owner's memory.
+
+use mainspring_app::ports::{LiveNode, LiveRun, Overview};
+use mainspring_model::RunId;
+
+use super::task::Seat;
+
+impl Seat {
+    pub(super) fn live(&self, runs: &[RunId]) -> Vec<LiveRun> {
+        let Some(reign) = &self.tenure else { return Vec::new() };
+        let live = |id: &RunId| Some(LiveRun { run: reign.cell.run(*id)?, reason: reign.cell.why(*id) });
+        runs.iter().filter_map(live).collect()
+    }
+
+    pub(super) fn overview(&self) -> Option<Overview> {
+        let reign = self.tenure.as_ref()?;
+        let nodes = reign.cell.nodes().map(|view| {
+            let usage = self.connections.usage(view.node.id);
+            LiveNode {
+                node: view.node.clone(),
+                connected: usage.is_some(),
+                running: view.running,
+                seen_at: Some(view.heard_at),
+                cpu_milli: usage.map_or(0, |usage| usage.cpu_milli),
+                memory_bytes: usage.map_or(0, |usage| usage.memory_bytes),
+            }
+        });
+        Some(Overview {
+            cell: self.id,
+            epoch: reign.cell.epoch(),
+            loaded: reign.cell.is_loaded(),
+            pause: reign.cell.pause().cloned(),
+            waiting: reign.cell.waiting(),
+            running: reign.cell.running(),
+            stats: reign.cell.stats(),
+            nodes: nodes.collect(),
+        })
+    }
+}

@@ -1,0 +1,247 @@
+//! The whole server: opened by `build`, served by `run`.
+
+use std::future::IntoFuture;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainspring_app::audit::Chain;
+use mainspring_app::{App, Parts};
+use mainspring_model::{CellId, limits};
+use mainspring_store::{Registry, Store};
+use mainspring_wire::agent::agent_service_server::AgentServiceServer;
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tracing::{info, warn};
+
+use crate::cells::LocalCells;
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::identity::Identity;
+use crate::janitor::Janitor;
+use crate::logs::{Logs, Ownership, Vault};
+use crate::membership::Membership;
+use crate::news::Newsroom;
+use crate::nodes::{Door, NodeService};
+use crate::options::Options;
+use crate::seat::{self, Hints, Seat};
+
+/// Nobody but this process can open the store, so nobody can take its cells: leases need no quick renewal.
+const LONE_LEASE_TTL: Duration = Duration::from_secs(300);
+/// How long open requests may take when the server stops.
+const DRAIN_WAIT: Duration = Duration::from_secs(10);
+/// The largest batch of a node's words.
+const NODE_MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// A server that is ready to serve.
+pub struct Server {
+    options: Options,
+    identity: Identity,
+    store: Arc<dyn Store>,
+    clock: Clock,
+    listener: TcpListener,
+    url: String,
+    app: Arc<App>,
+    cells: Arc<LocalCells>,
+    logs: Arc<Logs>,
+    vault: Vault,
+    seats: Vec<JoinHandle<()>>,
+    seats_stop: CancellationToken,
+}
+
+impl Server {
+    /// Opens the store and the socket, and takes its seats.
+    pub async fn build(options: Options) -> Result<Self, Error> {
+        options.check().map_err(Error::Options)?;
+        let clock = Clock::start();
+        let identity = Identity::take(&options.data, clock.now())
+            .map_err(|source| Error::Data { folder: options.data.clone(), source })?;
+        let store = open(&options.store).await.map_err(Error::Store)?;
+        let listener = TcpListener::bind(options.listen)
+            .await
+            .map_err(|source| Error::Listen { address: options.listen, source })?;
+        let url = match &options.url {
+            Some(url) => url.clone(),
+            None => format!("http://{}", listener.local_addr().map_err(Error::Serve)?),
+        };
+        let chain = Arc::new(Chain::new(identity.member));
+        let news = Newsroom::new();
+        let seats_stop = CancellationToken::new();
+        let hints: Hints = (0..options.cells).map(|_| Notify::new()).collect();
+        let common =
+            Seats { options: &options, store: &store, clock, news: &news, chain: &chain, hints: &hints };
+        let (handles, seats) = common.take(&identity, &seats_stop).into_iter().unzip();
+        let cells = Arc::new(LocalCells {
+            seats: handles,
+            count: options.cells,
+            member: identity.member,
+            store: Arc::clone(&store),
+            clock,
+            news,
+            chain: Arc::clone(&chain),
+            hints,
+        });
+        let vault = open_vault(&options.data)?;
+        let ownership = Ownership { cells: Arc::clone(&cells), store: Arc::clone(&store) };
+        let logs = Arc::new(Logs::new(vault.clone(), ownership));
+        let parts = Parts {
+            store: Arc::clone(&store),
+            cells: Arc::clone(&cells) as _,
+            logs: Arc::clone(&logs) as _,
+            artifacts: None,
+            chain,
+        };
+        let app = App::new(parts, mainspring_app::Options::default());
+        Ok(Self {
+            options,
+            identity,
+            store,
+            clock,
+            listener,
+            url,
+            app,
+            cells,
+            logs,
+            vault,
+            seats,
+            seats_stop,
+        })
+    }
+
+    /// Where it is reached.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The use cases, for what a process may ask of itself: the first token, a login link, a join token.
+    pub fn app(&self) -> &Arc<App> {
+        &self.app
+    }
+
+    /// Serves until `stop` is cancelled; then lets requests finish and gives the cells back.
+    pub async fn run(self, stop: CancellationToken) -> Result<(), Error> {
+        let tasks = TaskTracker::new();
+        tasks.spawn(self.membership().run(stop.clone()));
+        tasks.spawn(self.janitor().run(stop.clone()));
+        let routes = self.routes(&stop, &tasks);
+        info!(url = self.url, member = %self.identity.member, "serving");
+        let serving =
+            axum::serve(self.listener, routes).with_graceful_shutdown(stop.clone().cancelled_owned());
+        let served = tokio::select! {
+            served = serving.into_future() => served.map_err(Error::Serve),
+            () = late(&stop) => {
+                warn!("some requests did not finish in time");
+                Ok(())
+            }
+        };
+        stop.cancel();
+        self.seats_stop.cancel();
+        for seat in self.seats {
+            drop(seat.await);
+        }
+        tasks.close();
+        tasks.wait().await;
+        served
+    }
+
+    fn routes(&self, stop: &CancellationToken, tasks: &TaskTracker) -> axum::Router {
+        let mut routes = axum::Router::new();
+        if self.options.roles.scheduler {
+            let service = NodeService {
+                gate: Arc::new(Door(Arc::clone(&self.app))),
+                cells: Arc::clone(&self.cells),
+                logs: Arc::clone(&self.logs),
+                stop: stop.clone(),
+                tasks: tasks.clone(),
+            };
+            let service = AgentServiceServer::new(service).max_decoding_message_size(NODE_MESSAGE_BYTES_MAX);
+            routes = routes.merge(tonic::service::Routes::new(service).into_axum_router());
+        }
+        routes
+    }
+
+    fn membership(&self) -> Membership {
+        Membership {
+            store: Arc::clone(&self.store),
+            clock: self.clock,
+            member: self.identity.member,
+            url: self.url.clone(),
+            shared: is_shared(&self.options.store),
+        }
+    }
+
+    fn janitor(&self) -> Janitor {
+        Janitor {
+            store: Arc::clone(&self.store),
+            cells: Arc::clone(&self.cells),
+            clock: self.clock,
+            vault: self.vault.clone(),
+            keeping: self.options.keeping,
+        }
+    }
+}
+
+/// What all seats share.
+struct Seats<'a> {
+    options: &'a Options,
+    store: &'a Arc<dyn Store>,
+    clock: Clock,
+    news: &'a Newsroom,
+    chain: &'a Arc<Chain>,
+    hints: &'a Hints,
+}
+
+impl Seats<'_> {
+    fn take(&self, identity: &Identity, stop: &CancellationToken) -> Vec<(seat::SeatHandle, JoinHandle<()>)> {
+        let Options { roles, cells, heartbeat_every, lost_after, waiting_max, .. } = self.options;
+        let count = if roles.scheduler { *cells } else { 0 };
+        let lease_ttl = if is_shared(&self.options.store) { limits::LEASE_TTL } else { LONE_LEASE_TTL };
+        let config = |cell: u16| seat::Config {
+            engine: mainspring_engine::Config {
+                cell: CellId(cell),
+                cells: *cells,
+                lost_after: *lost_after,
+                waiting_max: *waiting_max,
+                ..mainspring_engine::Config::default()
+            },
+            member: identity.member,
+            lease_ttl,
+            lease_renew_every: lease_ttl / 3,
+            heartbeat_every: *heartbeat_every,
+            store: Arc::clone(self.store),
+            clock: self.clock,
+            news: self.news.clone(),
+            chain: Arc::clone(self.chain),
+            hints: Arc::clone(self.hints),
+        };
+        (0..count).map(|cell| Seat::start(config(cell), stop.clone())).collect()
+    }
+}
+
+async fn open(url: &str) -> mainspring_store::Result<Arc<dyn Store>> {
+    let mut registry = Registry::new();
+    mainspring_store_sql::register(&mut registry);
+    let store = registry.open(url).await?;
+    for step in store.migrate().await? {
+        info!(step = step.number, name = %step.name, "the store was brought up to date");
+    }
+    Ok(store)
+}
+
+fn open_vault(data: &Path) -> Result<Vault, Error> {
+    let folder = data.join("logs");
+    Vault::open(folder.clone()).map_err(|source| Error::Folder { folder, source })
+}
+
+/// Whether several servers can use the store.
+fn is_shared(url: &str) -> bool {
+    !url.starts_with("sqlite:")
+}
+
+async fn late(stop: &CancellationToken) {
+    stop.cancelled().await;
+    tokio::time::sleep(DRAIN_WAIT).await;
+}

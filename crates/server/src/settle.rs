@@ -1,0 +1,30 @@
+//! Writing what needs no owner, until its outcome is known.
+
+use std::time::Duration;
+
+use mainspring_store::{Outcome, Result, Store, Transaction, resend};
+use tokio::time::{Instant, sleep};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+const PAUSE_MAX: Duration = Duration::from_secs(1);
+
+/// Commits an unfenced batch, again and again while the store does not answer, at most for `patience`. A batch that was
+/// written although the answer was lost counts as written.
+pub(crate) async fn settle(
+    store: &dyn Store,
+    transaction: Transaction,
+    patience: Duration,
+) -> Result<Vec<Outcome>> {
+    let end = Instant::now() + patience;
+    let mut pause = FIRST_PAUSE;
+    let mut answer = store.commit(transaction.clone()).await;
+    while let Err(error) = &answer
+        && error.is_transient()
+        && Instant::now() + pause < end
+    {
+        sleep(pause).await;
+        pause = (pause * 2).min(PAUSE_MAX);
+        answer = resend(store, transaction.clone()).await;
+    }
+    answer
+}
