@@ -1,12 +1,12 @@
-//! The directory of an attempt: made before the task, read after it, removed when asked.
+//! The directory of an attempt: made before the task, read after it; `remover` removes it.
 //!
 //! The directory belongs to the sidecar, so that a task of another user cannot put a link where the sidecar will
 //! write; only `work`, `output` and `progress` belong to the task. Whatever a task leaves there is opened as a plain
 //! file or not at all.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, chown};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, chown};
 use std::path::Path;
 
 use rustix::fs::OFlags;
@@ -48,19 +48,6 @@ pub(crate) fn create(layout: &Layout, start: &Start, owner: Option<Owner>) -> io
         place(&layout.progress(&start.key), b"", 0o600, Some(owner))?;
     }
     Ok(())
-}
-
-/// Removes the directory. A task may have left modes that forbid it, if it is not ours to ignore them.
-pub(crate) fn remove(layout: &Layout, key: &AttemptKey) -> io::Result<()> {
-    let directory = layout.attempt(key);
-    match fs::remove_dir_all(&directory) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            open_up(&directory);
-            fs::remove_dir_all(&directory)
-        }
-        outcome => outcome,
-    }
 }
 
 /// The content of the output file, unless it is empty; an error if it is longer than `limit`.
@@ -107,16 +94,5 @@ fn make(path: &Path, mode: u32) -> io::Result<()> {
     match DirBuilder::new().mode(mode).create(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         outcome => outcome,
-    }
-}
-
-/// Gives us back what a task locked away from its own user.
-fn open_up(directory: &Path) {
-    let _ = fs::set_permissions(directory, fs::Permissions::from_mode(0o700));
-    let Ok(entries) = fs::read_dir(directory) else { return };
-    for entry in entries.flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_up(&entry.path());
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! The sidecar: a small process without an async runtime that owns the task processes of a node.
 //!
 //! An agent starts it once, detached, and finds it again by its socket; tasks therefore survive a crash, a restart
-//! or an upgrade of the agent and of the server. One thread, one `epoll` loop, no polling: an idle sidecar sleeps.
+//! or an upgrade of the agent and of the server. One `epoll` loop, no polling: an idle sidecar sleeps.
 //!
 //! ```text
 //!  agent ──requests──▶ socket ─▶ supervisor ─▶ journal (before exec, before every answer)
@@ -35,6 +35,7 @@ mod pipe;
 mod procfs;
 mod progress;
 pub mod protocol;
+mod remover;
 mod socket;
 mod spawn;
 mod supervisor;

@@ -1,8 +1,8 @@
 //! What `/proc` says about processes. Every answer may be out of date when it is read; a pid is only sure together
 //! with the time its process started.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 
 /// One process, from `/proc/PID/stat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,10 @@ impl Process {
 
 /// The process with this pid.
 pub(crate) fn process(pid: u32) -> Option<Process> {
-    parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+    // One read into a buffer that holds every line there is: this is done for each task.
+    let mut line = [0; 1024];
+    let length = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
+    parse(pid, &line[..length])
 }
 
 /// Every process there is.
@@ -33,9 +36,10 @@ pub(crate) fn processes() -> Vec<Process> {
     pids.filter_map(process).collect()
 }
 
-/// The children of this process, which has one thread. Complete, because only we take the dead off the list.
+/// The children of this thread, which is the only one that makes any. Complete, because only we take the dead off the list.
 pub(crate) fn own_children() -> io::Result<Vec<u32>> {
-    let text = fs::read_to_string("/proc/thread-self/children")?;
+    let mut text = String::with_capacity(1024);
+    File::open("/proc/thread-self/children")?.read_to_string(&mut text)?;
     Ok(text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect())
 }
 

@@ -82,7 +82,7 @@ pub(crate) fn prepare(layout: &Layout, start: &Start) -> Result<Prepared, SpawnE
 impl Prepared {
     /// Starts the process.
     pub(crate) fn spawn(mut self) -> Result<Spawned, SpawnError> {
-        // One thread, so the mask of the whole process can be lent to the child.
+        // The other thread makes no files, so the mask of the whole process can be lent to the child.
         let previous = self.umask.map(|mask| rustix::process::umask(Mode::from_raw_mode(mask & 0o777)));
         let spawned = self.command.spawn();
         previous.map(rustix::process::umask);

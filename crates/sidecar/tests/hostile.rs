@@ -1,1 +1,110 @@
-//! x
+//! Tasks that do not want to be kept: they fork, hide, ignore, flood. The sidecar and its other tasks are unhurt,
+//! and nothing survives.
+
+use mainspring_sidecar::protocol::{End, LogCaps, Request};
+
+use crate::sidecar::{Sidecar, is_running, pid_in, shell};
+
+/// A daemon by the book: forks twice, leads a session of its own, forgets its environment, ignores the signal.
+const DAEMON: &str = r#"
+daemonize() {
+    setsid sh -c "(env -i /bin/sh -c 'trap \"\" TERM HUP; echo \$\$ > $PWD/$1; exec 0</dev/null 1>/dev/null 2>&1; while :; do /bin/sleep 0.05; done' &)"
+    while [ ! -s $1 ]; do sleep 0.01; done
+}
+"#;
+
+#[test]
+fn a_daemonizing_tree_is_killed() {
+    // At once, before the task has a cgroup; and later, when it has one.
+    for delay in ["0", "0.4"] {
+        let mut sidecar = Sidecar::start();
+        let mut start =
+            shell(&format!("{DAEMON} daemonize early; sleep {delay}; daemonize late; echo up; sleep 1000"));
+        start.grace_ms = 100;
+        sidecar.order(&start);
+        let pid = sidecar.started(start.key);
+        sidecar.wait_output(start.key, "up");
+        let daemons = ["early", "late"].map(|name| pid_in(&sidecar.layout, start.key, name));
+        assert!(daemons.into_iter().all(is_running));
+        sidecar.send(Request::Stop { key: start.key, grace_ms: None, signal: None });
+        let finished = sidecar.finished(start.key);
+        assert_eq!(finished.survivors, 0);
+        assert!(!daemons.into_iter().chain([pid]).any(is_running));
+    }
+}
+
+#[test]
+fn a_neighbour_is_unhurt_by_the_hunt_for_daemons() {
+    let mut sidecar = Sidecar::start();
+    let mut neighbour = shell(&format!("{DAEMON} sleep 0.4; daemonize mine; echo up; sleep 1000"));
+    neighbour.grace_ms = 100;
+    sidecar.order(&neighbour);
+    sidecar.wait_output(neighbour.key, "up");
+    let daemon = pid_in(&sidecar.layout, neighbour.key, "mine");
+    let mut start = shell(&format!("{DAEMON} daemonize one; echo up; exit 0"));
+    start.grace_ms = 100;
+    let finished = sidecar.run(&start);
+    assert_eq!((finished.end, finished.survivors), (End::Exited(0), 0));
+    assert!(!is_running(pid_in(&sidecar.layout, start.key, "one")));
+    assert!(is_running(daemon));
+    sidecar.send(Request::Stop { key: neighbour.key, grace_ms: None, signal: None });
+    sidecar.finished(neighbour.key);
+    assert!(!is_running(daemon));
+}
+
+#[test]
+fn a_flood_costs_bounded_memory_and_disk() {
+    let mut sidecar = Sidecar::start();
+    let mut start = shell("head -c 300000000 /dev/zero; echo; head -c 50000000 /dev/zero | tr '\\0' x >&2");
+    start.log = LogCaps { head_bytes: 1 << 20, tail_bytes: 1 << 20 };
+    sidecar.order(&start);
+    sidecar.started(start.key);
+    let finished = sidecar.finished(start.key);
+    assert_eq!(finished.end, End::Exited(0));
+    let stored = std::fs::metadata(sidecar.layout.log(&start.key)).unwrap().len();
+    assert!(stored <= (2 << 20) + 256 * 1024, "{stored} bytes of log");
+    assert!(finished.log_dropped_bytes > 340_000_000);
+    let peak = memory_kib(sidecar.pid, "VmHWM");
+    assert!(peak < 24 * 1024, "the sidecar took {peak} KiB");
+    // A reader that does not read makes no difference.
+    let mut start = shell("head -c 300000000 /dev/zero; touch done");
+    start.log = LogCaps { head_bytes: 1 << 20, tail_bytes: 1 << 20 };
+    sidecar.order(&start);
+    crate::sidecar::wait_gone(sidecar.started(start.key));
+    assert!(sidecar.layout.work(&start.key).join("done").exists());
+    let peak = memory_kib(sidecar.pid, "VmHWM");
+    assert!(peak < 24 * 1024, "the sidecar took {peak} KiB");
+}
+
+#[test]
+fn an_idle_sidecar_is_small_and_asleep() {
+    let mut sidecar = Sidecar::start();
+    sidecar.run(&shell("echo warm"));
+    let sleeper = shell("echo up; sleep 1000");
+    sidecar.order(&sleeper);
+    sidecar.wait_output(sleeper.key, "up");
+    let now = memory_kib(sidecar.pid, "VmRSS");
+    assert!(now < 4 * 1024, "{now} KiB resident");
+    let switches = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", sidecar.pid)).unwrap();
+        let line =
+            status.lines().find(|line| line.starts_with("voluntary_ctxt_switches")).unwrap().to_owned();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
+    };
+    // It soon comes to rest and then is not woken at all, though a task lives that only sleeps.
+    let begun = std::time::Instant::now();
+    loop {
+        let before = switches();
+        std::thread::park_timeout(std::time::Duration::from_millis(400));
+        if switches() == before {
+            break;
+        }
+        assert!(begun.elapsed().as_secs() < 60, "it does not come to rest");
+    }
+}
+
+fn memory_kib(pid: u32, field: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with(field)).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}

@@ -1,1 +1,105 @@
-//! x
+//! Limits of a process and of an attempt as a whole.
+
+use mainspring_sidecar::log::FrameKind;
+use mainspring_sidecar::protocol::{End, Event, Request, ResourceCaps, Rlimit, RlimitKind, Start};
+
+use crate::sidecar::{Sidecar, connect, key, shell};
+
+#[test]
+fn rlimits_are_set_before_the_program_begins() {
+    let mut sidecar = Sidecar::start();
+    let mut start = shell("ulimit -S -n; ulimit -H -n; ulimit -S -c; ulimit -H -t");
+    start.rlimits = vec![
+        Rlimit { kind: RlimitKind::OpenFiles, soft: Some(50), hard: Some(60) },
+        Rlimit { kind: RlimitKind::Core, soft: Some(0), hard: None },
+        Rlimit { kind: RlimitKind::Cpu, soft: Some(1000), hard: Some(2000) },
+    ];
+    assert_eq!(sidecar.run(&start).end, End::Exited(0));
+    assert_eq!(sidecar.stored(start.key, FrameKind::Stdout), "50\n60\n0\n2000\n");
+}
+
+#[test]
+fn a_limited_program_that_is_not_there_says_so() {
+    let mut sidecar = Sidecar::start();
+    let mut start = Start::new(key(), ["/no/such/program"]);
+    start.rlimits = vec![Rlimit { kind: RlimitKind::Core, soft: Some(0), hard: Some(0) }];
+    match sidecar.run(&start).end {
+        End::NotExecuted(message) => assert!(message.contains("/no/such/program"), "{message}"),
+        end => panic!("{end:?}"),
+    }
+    let mut start = shell("exit 127");
+    start.rlimits = vec![Rlimit { kind: RlimitKind::Core, soft: Some(0), hard: Some(0) }];
+    assert_eq!(sidecar.run(&start).end, End::Exited(127));
+}
+
+#[test]
+fn a_file_size_limit_ends_the_writer() {
+    let mut sidecar = Sidecar::start();
+    let mut start = Start::new(key(), ["dd", "if=/dev/zero", "of=big", "bs=1k", "count=100"]);
+    start.rlimits = vec![Rlimit { kind: RlimitKind::FileSize, soft: Some(10_240), hard: Some(10_240) }];
+    assert_eq!(sidecar.run(&start).end, End::Signalled(25));
+}
+
+/// Limits of a whole attempt need controllers; a machine without them shows that nothing pretends.
+fn capabilities(sidecar: &mut Sidecar) -> mainspring_sidecar::protocol::Capabilities {
+    let mut second = connect(&sidecar.layout, false);
+    match second.receive().unwrap() {
+        Some(Event::Welcome { capabilities, .. }) => capabilities,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn memory_of_the_whole_attempt_is_limited_and_oom_is_told() {
+    let mut sidecar = Sidecar::start();
+    let mut start = shell("head -c 200000000 /dev/zero | tail -c 190000000 | wc -c");
+    start.caps = ResourceCaps { memory_bytes: Some(32 << 20), ..ResourceCaps::default() };
+    let limited = capabilities(&mut sidecar).memory;
+    let finished = sidecar.run(&start);
+    assert_eq!(finished.oom, limited, "{finished:?}");
+}
+
+#[test]
+fn processes_of_the_whole_attempt_are_limited() {
+    let mut sidecar = Sidecar::start();
+    if !capabilities(&mut sidecar).pids {
+        panic!("this test needs the pids controller of cgroups");
+    }
+    // At most 12 at once: a bomb that would double 10 times stays small, and is gone at the end.
+    let mut start = shell(
+        "bomb() { [ $1 -gt 0 ] || { sleep 1000; return; }; bomb $(($1-1)) & bomb $(($1-1)) & wait; }; bomb 10; echo end",
+    );
+    start.caps = ResourceCaps { pids: Some(12), ..ResourceCaps::default() };
+    start.grace_ms = 50;
+    sidecar.order(&start);
+    sidecar.started(start.key);
+    sidecar.wait(|event| match event {
+        Event::Log { frames, .. } if String::from_utf8_lossy(frames).contains("ork") => Some(()),
+        _ => None,
+    });
+    sidecar.send(Request::Stop { key: start.key, grace_ms: None, signal: None });
+    let finished = sidecar.finished(start.key);
+    assert_eq!(finished.survivors, 0);
+}
+
+#[test]
+fn no_cgroup_is_left() {
+    let mut sidecar = Sidecar::start();
+    let mut start = shell("cat /proc/self/cgroup; sleep 0.3");
+    start.caps = ResourceCaps { pids: Some(50), ..ResourceCaps::default() };
+    sidecar.run(&start);
+    let lasting = shell("echo $$; sleep 0.5");
+    sidecar.run(&lasting);
+    let cgroups = capabilities(&mut sidecar).cgroups;
+    let inside = sidecar.stored(start.key, FrameKind::Stdout);
+    assert_eq!(inside.contains("/mainspring-"), cgroups, "{inside}");
+    let name = inside
+        .split('/')
+        .find(|part| part.starts_with("mainspring-"))
+        .unwrap_or("mainspring-none")
+        .to_owned();
+    sidecar.send(Request::Shutdown { force: true });
+    crate::sidecar::wait_gone(sidecar.pid);
+    let found = std::process::Command::new("find").args(["/sys/fs/cgroup", "-name", &name]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&found.stdout), "");
+}

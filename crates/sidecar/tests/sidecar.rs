@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use mainspring_sidecar::client::Connection;
 use mainspring_sidecar::log::{FrameKind, frames};
 use mainspring_sidecar::protocol::{Event, Finished, Refusal, Request, Start, VERSION};
-use mainspring_sidecar::{AttemptKey, Layout, start_detached};
+use mainspring_sidecar::{AttemptKey, Error, Layout, start_detached};
 
 /// No event takes this long, even on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -143,8 +143,19 @@ impl Sidecar {
     /// Kills the sidecar and starts another for the same directory.
     pub(crate) fn crash_and_restart(&mut self) {
         self.crash();
-        self.pid = spawn(self.directory.path());
+        self.restart();
+    }
+
+    /// Starts another after a crash.
+    pub(crate) fn restart(&mut self) {
+        self.try_restart().unwrap();
         self.reconnect();
+    }
+
+    pub(crate) fn try_restart(&mut self) -> Result<(), Error> {
+        let data = self.directory.path();
+        self.pid = start_detached(&mut command(data), data)?;
+        Ok(())
     }
 
     pub(crate) fn crash(&mut self) {

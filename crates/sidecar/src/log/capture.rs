@@ -21,6 +21,10 @@ pub(crate) const CONTENT_AT: usize = HEADER_BYTES;
 /// Segments of the tail that are kept: the last is being written, the one before may be half needed.
 const SEGMENTS_KEPT: usize = 2;
 
+/// Frames of which a tail has at least so many, unless they would be tiny.
+const PIECES_IN_TAIL: u64 = 16;
+const PIECE_BYTES_MIN: u64 = 512;
+
 /// The log of one attempt while it is written.
 pub(crate) struct Capture {
     directory: PathBuf,
@@ -96,21 +100,52 @@ impl Capture {
         self.dropped_bytes + self.unmarked_bytes
     }
 
-    /// Adds a frame: `buffer` is room for a header, then the content. Answers where it is in the stream, unless it
-    /// could not be written.
-    pub(crate) fn add(&mut self, kind: FrameKind, at_us: i64, buffer: &mut [u8]) -> Option<u64> {
-        let content_bytes = (buffer.len() - CONTENT_AT) as u64;
-        buffer[..CONTENT_AT].copy_from_slice(&frame::header(kind, at_us, content_bytes as usize));
+    /// Adds output: `buffer` is room for a header, then the content, and is used up. It becomes one frame, or some
+    /// where it fills the head or is large for the tail. `told` hears of each frame that was written, and where in
+    /// the stream it is.
+    pub(crate) fn add(
+        &mut self,
+        kind: FrameKind,
+        at_us: i64,
+        buffer: &mut [u8],
+        mut told: impl FnMut(u64, &[u8]),
+    ) {
+        let mut from = 0;
+        while from + CONTENT_AT < buffer.len() {
+            let piece = self.piece_bytes(buffer.len() - CONTENT_AT - from);
+            // The header is put over the end of the piece before, which is written.
+            let frame = &mut buffer[from..from + CONTENT_AT + piece];
+            frame[..CONTENT_AT].copy_from_slice(&frame::header(kind, at_us, piece));
+            let offset = self.add_frame(at_us, frame, piece as u64);
+            offset.into_iter().for_each(|offset| told(offset, frame));
+            from += piece;
+        }
+    }
+
+    fn add_frame(&mut self, at_us: i64, frame: &[u8], content_bytes: u64) -> Option<u64> {
         if self.unmarked_bytes > 0 && self.append(&frame::mark(at_us, self.unmarked_bytes, 0), 0).is_ok() {
             self.dropped_bytes += self.unmarked_bytes;
             self.unmarked_bytes = 0;
         }
         let offset = self.end;
-        if self.unmarked_bytes > 0 || self.append(buffer, content_bytes).is_err() {
+        if self.unmarked_bytes > 0 || self.append(frame, content_bytes).is_err() {
             self.unmarked_bytes += content_bytes;
             return None;
         }
         Some(offset)
+    }
+
+    /// How much of `content` bytes the next frame takes: what the head has room for, or a small part of the tail,
+    /// so that little more than needed is dropped with its oldest frame.
+    fn piece_bytes(&self, content: usize) -> usize {
+        let room = if self.is_in_head() { self.caps.head_bytes.saturating_sub(self.head_bytes) } else { 0 };
+        let room = room.saturating_sub(HEADER_BYTES as u64) as usize;
+        let part = (self.caps.tail_bytes / PIECES_IN_TAIL).max(PIECE_BYTES_MIN) as usize;
+        content.min(if room > 0 { room } else { part })
+    }
+
+    fn is_in_head(&self) -> bool {
+        self.tail.is_empty() && self.head_bytes == self.end
     }
 
     /// Whole frames from `offset` on, at most `limit` bytes; and where they really begin.
@@ -184,7 +219,7 @@ impl Capture {
 
     fn append(&mut self, bytes: &[u8], content_bytes: u64) -> io::Result<()> {
         let length = bytes.len() as u64;
-        if self.tail.is_empty() && self.head_bytes == self.end && self.end + length <= self.caps.head_bytes {
+        if self.is_in_head() && self.end + length <= self.caps.head_bytes {
             if self.head.is_none() {
                 self.head = Some(create(&self.directory.join("log"))?);
             }
@@ -252,7 +287,9 @@ mod tests {
     fn add(capture: &mut Capture, text: &str) {
         let mut buffer = vec![0; CONTENT_AT];
         buffer.extend_from_slice(text.as_bytes());
-        capture.add(FrameKind::Stdout, 1, &mut buffer).unwrap();
+        let mut told = 0;
+        capture.add(FrameKind::Stdout, 1, &mut buffer, |_, _| told += 1);
+        assert_eq!(told, 1);
     }
 
     /// Writes `count` frames of 10 bytes of output, 23 bytes each, and checks how many of the first and the last are kept.

@@ -83,7 +83,7 @@ pub enum Event {
         /// Which attempt.
         key: AttemptKey,
     },
-    /// The answer to `Remove`.
+    /// The answer to `Remove`: the directory is as good as gone.
     Removed {
         /// Which attempt.
         key: AttemptKey,

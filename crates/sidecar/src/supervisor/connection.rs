@@ -96,8 +96,8 @@ impl Connection {
                 Err(error) => return Err(error),
             }
         }
-        if self.written == self.output.len() {
-            self.output.clear();
+        if self.written == self.output.len() || self.written >= BATCH_BYTES {
+            self.output.drain(..self.written);
             self.written = 0;
             give_back(&mut self.output);
         }

@@ -126,9 +126,9 @@ impl Supervisor {
         let extent = task.capture.finish(exit.at_us);
         FinishedRecord {
             key: task.key,
-            end: match self.launch_error(&task.key) {
-                Some(message) if exit.end == End::Exited(127) => End::NotExecuted(message),
-                _ => exit.end,
+            end: match exit.end {
+                End::Exited(127) => self.launch_error(&task.key).map_or(End::Exited(127), End::NotExecuted),
+                end => end,
             },
             stopped_by: task.stopped_by,
             oom: task.group.as_ref().is_some_and(|group| group.oom_killed()),

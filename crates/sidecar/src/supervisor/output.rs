@@ -53,12 +53,15 @@ impl Supervisor {
                 }
             };
             let frame = &mut self.buffer[..CONTENT_AT + bytes];
-            let Some(offset) = task.capture.add(kind, wall_us(), frame) else { continue };
-            let subscriber = self.subscriber.and_then(|number| self.connections.get_mut(number));
-            if let Some(connection) = subscriber.filter(|connection| connection.has_room_for_log()) {
-                let frames = Bytes::copy_from_slice(frame);
-                connection.push(Event::Log { key: task.key, offset, frames });
-            }
+            let mut subscriber = self.subscriber.and_then(|number| self.connections.get_mut(number));
+            let key = task.key;
+            task.capture.add(kind, wall_us(), frame, |offset, frames| {
+                if let Some(connection) =
+                    subscriber.as_mut().filter(|connection| connection.has_room_for_log())
+                {
+                    connection.push(Event::Log { key, offset, frames: Bytes::copy_from_slice(frames) });
+                }
+            });
             if bytes < self.buffer.len() - CONTENT_AT {
                 // A short read emptied the pipe; if not, the loop will say so.
                 return;

@@ -3,7 +3,6 @@
 use std::fs;
 
 use super::Supervisor;
-use crate::attempt_dir;
 use crate::clock::monotonic_us;
 use crate::journal::{Entry, Record};
 use crate::key::AttemptKey;
@@ -152,7 +151,8 @@ impl Supervisor {
 
     fn remove(&mut self, number: usize, key: AttemptKey) {
         let over = !self.by_key.contains_key(&key) && !self.starts.iter().any(|(_, start)| start.key == key);
-        if over && attempt_dir::remove(&self.layout, &key).is_ok() {
+        if over {
+            self.remover.remove(key);
             self.answer(number, Event::Removed { key });
         }
     }
@@ -174,7 +174,8 @@ impl Supervisor {
         attempts.extend(finished.map(|(key, _)| Listed { key: *key, standing: Standing::Finished }));
         let directories = fs::read_dir(self.layout.attempts()).into_iter().flatten().flatten();
         for key in directories.filter_map(|entry| entry.file_name().to_str()?.parse::<AttemptKey>().ok()) {
-            if self.journal.entry(&key).is_none() && !self.by_key.contains_key(&key) {
+            let known = self.journal.entry(&key).is_some() || self.by_key.contains_key(&key);
+            if !known && !self.remover.is_removing(&key) {
                 attempts.push(Listed { key, standing: Standing::Retained });
             }
         }

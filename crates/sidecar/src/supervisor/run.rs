@@ -1,0 +1,254 @@
+//! The state of a sidecar, its start, and the turns of its loop.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+
+use rustc_hash::FxHashMap;
+use rustix::fs::{FlockOperation, Mode, flock, inotify};
+use slab::Slab;
+
+use super::connection::Connection;
+use super::poller::{Poller, Source};
+use super::recover;
+use crate::cgroup::{Cgroups, Group};
+use crate::clock::monotonic_us;
+use crate::detach::{READY, make_directories};
+use crate::error::Error;
+use crate::journal::Journal;
+use crate::key::AttemptKey;
+use crate::layout::Layout;
+use crate::log::CONTENT_AT;
+use crate::options::Options;
+use crate::procfs;
+use crate::protocol::{Event, Start, StopCause};
+use crate::remover::Remover;
+use crate::socket;
+use crate::task::Task;
+use crate::timers::Timers;
+
+/// What one read of a pipe or of the socket takes at most.
+const READ_BYTES: usize = 64 * 1024;
+
+/// The whole state of a sidecar.
+pub(super) struct Supervisor {
+    pub(super) layout: Layout,
+    pub(super) journal: Journal,
+    pub(super) poller: Poller,
+    pub(super) listener: UnixListener,
+    signals: Signals,
+    pub(super) watches: OwnedFd,
+    pub(super) watched: FxHashMap<i32, usize>,
+    pub(super) connections: Slab<Connection>,
+    /// The connection that hears of everything.
+    pub(super) subscriber: Option<usize>,
+    pub(super) tasks: Slab<Task>,
+    pub(super) by_key: FxHashMap<AttemptKey, usize>,
+    pub(super) by_pid: FxHashMap<u32, usize>,
+    /// Slots whose first process has ended.
+    pub(super) ended: Vec<usize>,
+    /// Orders of this turn.
+    pub(super) starts: Vec<(usize, Box<Start>)>,
+    pub(super) timers: Timers,
+    pub(super) cgroups: Option<Cgroups>,
+    pub(super) remover: Remover,
+    /// Cgroups of attempts that are over.
+    pub(super) leaving: Vec<Group>,
+    pub(super) boot: [u8; 16],
+    pub(super) ending: bool,
+    /// Room for a frame's header, then for what is read.
+    pub(super) buffer: Vec<u8>,
+    /// Held for the lock on it.
+    _lock: File,
+}
+
+/// Signals as bytes on sockets.
+struct Signals {
+    child: UnixStream,
+    end: UnixStream,
+}
+
+/// Serves a directory until it is told to end. The `main` of the sidecar's process.
+pub fn run(options: Options) -> Result<(), Error> {
+    let layout = Layout::new(&options.data);
+    make_directories(&layout)?;
+    let lock = lock(&layout)?;
+    leave_starter();
+    let mut supervisor = Supervisor::open(layout, &options, lock)?;
+    supervisor.recover()?;
+    announce();
+    supervisor.serve()
+}
+
+impl Supervisor {
+    fn open(layout: Layout, options: &Options, lock: File) -> Result<Self, Error> {
+        let journal = Journal::open(&layout.journal(), options.journal_compact_bytes)?;
+        let poller = Poller::new().map_err(Error::io("cannot make an epoll instance"))?;
+        let signals = signals().map_err(Error::io("cannot listen for signals"))?;
+        let flags = inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK;
+        let watches = inotify::init(flags).map_err(|error| Error::io("cannot watch files")(error.into()))?;
+        let listener = socket::listen(&layout.socket())?;
+        let cgroups = if options.cgroups { recover::cgroups(&layout, &journal) } else { None };
+        let remover = Remover::start(layout.clone())?;
+        let added = poller
+            .add(&listener, Source::Listener)
+            .and_then(|()| poller.add(&signals.child, Source::Signal))
+            .and_then(|()| poller.add(&signals.end, Source::Signal))
+            .and_then(|()| poller.add(&watches, Source::Watch));
+        added.map_err(Error::io("cannot use epoll"))?;
+        Ok(Self {
+            layout,
+            journal,
+            poller,
+            listener,
+            signals,
+            watches,
+            watched: FxHashMap::default(),
+            connections: Slab::new(),
+            subscriber: None,
+            tasks: Slab::new(),
+            by_key: FxHashMap::default(),
+            by_pid: FxHashMap::default(),
+            ended: Vec::new(),
+            starts: Vec::new(),
+            timers: Timers::default(),
+            cgroups,
+            remover,
+            leaving: Vec::new(),
+            boot: procfs::boot_id(),
+            ending: false,
+            buffer: vec![0; CONTENT_AT + READ_BYTES],
+            _lock: lock,
+        })
+    }
+
+    fn serve(&mut self) -> Result<(), Error> {
+        while !(self.ending && self.tasks.is_empty()) {
+            let timeout_us = self.timers.next_us().map(|at| at.saturating_sub(monotonic_us()));
+            let ready = self.poller.wait(timeout_us).map_err(Error::io("cannot wait"))?;
+            let mut children = false;
+            for source in ready {
+                children |= source == Source::Signal;
+                self.take(source);
+            }
+            self.start_all();
+            if children {
+                self.reap();
+            }
+            self.act_on_time();
+            self.finish_ended();
+            // A journal that cannot be written now is tried again; what is pending stays in memory.
+            let _ = self.journal.flush();
+            let _ = self.journal.compact_if_due();
+            self.flush_connections();
+        }
+        self.flush_connections();
+        Ok(())
+    }
+
+    fn take(&mut self, source: Source) {
+        match source {
+            Source::Listener => self.accept(),
+            Source::Signal => self.take_signals(),
+            Source::Watch => self.read_progress(),
+            Source::Connection(number) => self.read_requests(number),
+            Source::Stdout(slot) | Source::Stderr(slot) => self.read_output(slot),
+            Source::Pidfd(slot) => self.note_unseen_end(slot),
+        }
+    }
+
+    fn accept(&mut self) {
+        while let Some(stream) = socket::accept(&self.listener) {
+            let number = self.connections.insert(Connection::new(stream));
+            if self.poller.add(&self.connections[number].stream, Source::Connection(number)).is_err() {
+                self.connections.remove(number);
+            }
+        }
+    }
+
+    fn take_signals(&mut self) {
+        let mut bytes = [0; 64];
+        while self.signals.child.read(&mut bytes).is_ok_and(|read| read > 0) {}
+        if self.signals.end.read(&mut bytes).is_ok_and(|read| read > 0) {
+            self.end(StopCause::Shutdown);
+        }
+    }
+
+    /// Tells the subscriber.
+    pub(super) fn tell(&mut self, event: Event) {
+        if let Some(connection) = self.subscriber.and_then(|number| self.connections.get_mut(number)) {
+            connection.push(event);
+        }
+    }
+
+    pub(super) fn drop_connection(&mut self, number: usize) {
+        self.connections.try_remove(number);
+        self.subscriber = self.subscriber.filter(|subscriber| *subscriber != number);
+    }
+
+    fn flush_connections(&mut self) {
+        self.pay_owed();
+        let mut gone = Vec::new();
+        for (number, connection) in &mut self.connections {
+            let outcome = connection.flush().and_then(|changed| match changed {
+                Some(wanted) => {
+                    self.poller.watch_room(&connection.stream, Source::Connection(number), wanted)
+                }
+                None => Ok(()),
+            });
+            if outcome.is_err() {
+                gone.push(number);
+            }
+        }
+        gone.into_iter().for_each(|number| self.drop_connection(number));
+    }
+
+    /// Wakes when the task at `slot` has something due.
+    pub(super) fn arm(&mut self, slot: usize) {
+        if let Some(at_us) = self.tasks.get(slot).and_then(Task::next_us) {
+            self.timers.wake(at_us, slot);
+        }
+    }
+}
+
+fn lock(layout: &Layout) -> Result<File, Error> {
+    let path = layout.lock();
+    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+    let file = file.map_err(Error::at("open", &path))?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(file),
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(Error::AlreadyRunning(layout.data().to_owned())),
+        Err(error) => Err(Error::at("lock", &path)(error.into())),
+    }
+}
+
+/// A session of its own, so that the end of the starter's terminal is not ours; orphans of tasks come to us.
+fn leave_starter() {
+    let _ = rustix::process::setsid();
+    rustix::process::umask(Mode::from_raw_mode(0o022));
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+}
+
+fn signals() -> std::io::Result<Signals> {
+    let pair = |signals: &[i32]| {
+        let (ours, theirs) = UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        for signal in signals {
+            signal_hook::low_level::pipe::register(*signal, theirs.try_clone()?)?;
+        }
+        Ok::<_, std::io::Error>(ours)
+    };
+    let child = pair(&[signal_hook::consts::SIGCHLD])?;
+    let end = pair(&[signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT])?;
+    Ok(Signals { child, end })
+}
+
+/// Tells the starter that we listen, and lets go of its pipe.
+fn announce() {
+    let _ = std::io::stdout().write_all(READY).and_then(|()| std::io::stdout().flush());
+    if let Ok(nothing) = OpenOptions::new().write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdout(&nothing);
+    }
+}
