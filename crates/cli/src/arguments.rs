@@ -80,6 +80,8 @@ impl Global {
 /// Every command, in the order of `--help`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Start everything on this machine: scheduler, API, agent and an embedded store
+    Up(commands::up::Up),
     /// Submit a command, a script or a job file as one run
     Submit(commands::submit::Submit),
     /// Submit a run of a job
@@ -142,6 +144,10 @@ pub(crate) enum Command {
     Config(commands::config::Config),
     /// Print the completions of a shell
     Completions(commands::completions::Completions),
+    /// Run a scheduler and its API
+    Server(commands::server::Server),
+    /// Make this machine a node
+    Agent(commands::agent::Agent),
     /// Own the tasks of an agent; agents start this
     Sidecar(commands::sidecar::Sidecar),
     /// Print the reference of the command line

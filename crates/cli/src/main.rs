@@ -18,6 +18,7 @@ mod output;
 mod parameter;
 mod place;
 mod reference;
+mod roles;
 mod target;
 
 use std::process::ExitCode;

@@ -44,6 +44,7 @@ pub struct Server {
     clock: Clock,
     listener: TcpListener,
     url: String,
+    local_url: String,
     app: Arc<App>,
     cells: Arc<LocalCells>,
     logs: Arc<Logs>,
@@ -63,10 +64,8 @@ impl Server {
         let listener = TcpListener::bind(options.listen)
             .await
             .map_err(|source| Error::Listen { address: options.listen, source })?;
-        let url = match &options.url {
-            Some(url) => url.clone(),
-            None => format!("http://{}", listener.local_addr().map_err(Error::Serve)?),
-        };
+        let local_url = format!("http://{}", listener.local_addr().map_err(Error::Serve)?);
+        let url = options.url.clone().unwrap_or_else(|| local_url.clone());
         let chain = Arc::new(Chain::new(identity.member));
         let news = Newsroom::new();
         let seats_stop = CancellationToken::new();
@@ -96,6 +95,7 @@ impl Server {
         };
         let app = App::new(parts, mainspring_app::Options::default());
         Ok(Self {
+            local_url,
             options,
             identity,
             store,
@@ -114,6 +114,11 @@ impl Server {
     /// Where it is reached.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Where it is reached from this machine.
+    pub fn local_url(&self) -> &str {
+        &self.local_url
     }
 
     /// The use cases, for what a process may ask of itself: the first token, a login link, a join token.

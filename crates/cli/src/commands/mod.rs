@@ -1,5 +1,6 @@
 //! The commands, one file each: what it takes and what it does.
 
+pub(crate) mod agent;
 pub(crate) mod apply;
 pub(crate) mod artifact;
 pub(crate) mod audit;
@@ -25,10 +26,12 @@ pub(crate) mod rerun;
 pub(crate) mod retry;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod server;
 pub(crate) mod sidecar;
 pub(crate) mod submit;
 pub(crate) mod token;
 pub(crate) mod top;
+pub(crate) mod up;
 pub(crate) mod wait;
 mod watching;
 pub(crate) mod whoami;
@@ -46,6 +49,9 @@ use crate::reference;
 pub(crate) fn run(arguments: Arguments, output: Output) -> Result<ExitCode, Failure> {
     let global = arguments.global;
     match arguments.command {
+        Command::Up(command) => command.run(&global, output),
+        Command::Server(command) => command.run(&global, output),
+        Command::Agent(command) => command.run(&global, output),
         Command::Sidecar(command) => command.run(),
         Command::Explain(command) => command.run(output),
         Command::Config(command) => command.run(&global, output),
@@ -91,7 +97,10 @@ fn ask(command: Command, global: &Global, output: Output) -> Result<ExitCode, Fa
             Command::Doctor(command) => command.run(context).await,
             Command::Top(command) => command.run(context).await,
             Command::Whoami(command) => command.run(context).await,
-            Command::Sidecar(_)
+            Command::Up(_)
+            | Command::Server(_)
+            | Command::Agent(_)
+            | Command::Sidecar(_)
             | Command::Explain(_)
             | Command::Config(_)
             | Command::Completions(_)

@@ -1,0 +1,77 @@
+//! Flags of a server, laid over the settings.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+
+use clap::Args;
+use mainspring_server::{Options, Roles};
+
+use crate::config::ServerConfig;
+use crate::failure::Failure;
+
+const DATA: &str = "mainspring-data";
+const LISTEN: &str = "127.0.0.1:7468";
+
+/// What a server takes.
+#[derive(Debug, Default, Clone, Args)]
+pub(crate) struct ServerFlags {
+    /// The store: sqlite:FILE, postgres://… or mysql://… [default: SQLite in the data directory]
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+    /// Where it keeps its identity, logs and artifacts [default: ./mainspring-data]
+    #[arg(long, value_name = "DIRECTORY")]
+    data: Option<PathBuf>,
+    /// Where it listens [default: 127.0.0.1:7468]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// How others reach it, when that is not where it listens
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+}
+
+impl ServerFlags {
+    /// The data directory.
+    pub(crate) fn data(&self, config: &ServerConfig) -> PathBuf {
+        self.data.clone().or_else(|| config.data.clone()).unwrap_or_else(|| DATA.into())
+    }
+
+    /// The whole of it.
+    pub(crate) fn options(&self, config: &ServerConfig) -> Result<Options, Failure> {
+        let data = self.data(config);
+        let store = self.store.clone().or_else(|| config.store.clone());
+        let store = store.unwrap_or_else(|| format!("sqlite:{}", data.join("mainspring.db").display()));
+        let mut options = Options::new(store, data);
+        options.listen =
+            address(self.listen.as_ref().or(config.listen.as_ref()).map_or(LISTEN, |text| text))?;
+        options.url = self.public_url.clone().or_else(|| config.public_url.clone());
+        options.cells = config.cells.unwrap_or(options.cells);
+        options.heartbeat_every = config.heartbeat_every.map_or(options.heartbeat_every, |span| span.0);
+        options.lost_after = config.lost_after.map_or(options.lost_after, |span| span.0);
+        Ok(options)
+    }
+}
+
+/// `api`, `scheduler`, or both.
+pub(crate) fn roles(words: &[String]) -> Result<Roles, Failure> {
+    let mut roles = Roles { api: false, scheduler: false };
+    for word in words {
+        match word.as_str() {
+            "api" => roles.api = true,
+            "scheduler" => roles.scheduler = true,
+            other => {
+                return Err(
+                    Failure::usage(format!("there is no role `{other}`")).hint("use api, scheduler, or both")
+                );
+            }
+        }
+    }
+    Ok(roles)
+}
+
+fn address(text: &str) -> Result<SocketAddr, Failure> {
+    let wrong = || {
+        Failure::usage(format!("listen: `{text}` is no address"))
+            .hint("write HOST:PORT, such as 127.0.0.1:7468")
+    };
+    text.to_socket_addrs().map_err(|_| wrong())?.next().ok_or_else(wrong)
+}

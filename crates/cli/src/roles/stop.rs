@@ -1,0 +1,66 @@
+//! Being told to stop, and telling that one is ready, the way service managers do.
+
+use std::env;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::failure::Failure;
+
+/// SIGTERM and SIGINT: the first asks, the second insists.
+pub(crate) struct Stop {
+    term: Signal,
+    interrupt: Signal,
+    pub(crate) token: CancellationToken,
+}
+
+impl Stop {
+    pub(crate) fn new() -> Result<Self, Failure> {
+        Ok(Self {
+            term: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            token: CancellationToken::new(),
+        })
+    }
+
+    /// Listens beside everything else.
+    pub(crate) fn listen(mut self) -> CancellationToken {
+        let token = self.token.clone();
+        tokio::spawn(async move {
+            self.next().await;
+            tell("STOPPING=1");
+            self.token.cancel();
+            self.next().await;
+            // Durable is durable; nothing is lost by leaving at once.
+            std::process::exit(130);
+        });
+        token
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.term.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// Tells the service manager that the role serves.
+pub(crate) fn ready() {
+    tell("READY=1");
+}
+
+/// Says a word to the service manager, if there is one that wants to know.
+fn tell(word: &str) {
+    let Some(path) = env::var_os("NOTIFY_SOCKET") else { return };
+    let path = path.as_encoded_bytes();
+    let address = match path.split_first() {
+        Some((b'@', name)) => SocketAddr::from_abstract_name(name),
+        _ => SocketAddr::from_pathname(std::ffi::OsStr::new(&*String::from_utf8_lossy(path))),
+    };
+    if let (Ok(socket), Ok(address)) = (UnixDatagram::unbound(), address) {
+        drop(socket.send_to_addr(word.as_bytes(), &address));
+    }
+}
