@@ -21,6 +21,7 @@
 //!   key, so a repetition is the same run.
 //! - Lists are [`Pages`]: read one by one, as a `Vec`, or as a stream.
 //! - [`LogFollow`] and [`Watch`] go on where they were when a connection is cut.
+//! - [`worker`] runs functions of your own process as the bodies of jobs.
 //! - Errors carry the API's stable [`code`](Error::code).
 //!
 //! TLS is rustls with aws-lc-rs, unless the program installed another provider before.
@@ -40,6 +41,7 @@ mod pages;
 mod runs;
 mod sse;
 mod watch;
+pub mod worker;
 
 pub use artifacts::Download;
 pub use client::{Builder, Client};

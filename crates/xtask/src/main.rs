@@ -37,6 +37,12 @@ enum Command {
     Rules,
     /// Rewrite the committed files that are made from code.
     Generate,
+    /// Build the program if it is stale and start everything on this machine.
+    Up {
+        /// Further arguments for `mainspring up`.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Start PostgreSQL and MariaDB (or MySQL) and run a command against them.
     Db {
         /// The command to run; without one, print the two URLs and wait for Ctrl-C.
@@ -63,6 +69,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Test => commands::test::run(&workspace),
         Command::Rules => commands::rules::run(&workspace),
         Command::Generate => commands::generate::run(&workspace),
+        Command::Up { arguments } => commands::up::run(&workspace, &arguments),
         Command::Db { command } => commands::db::run(&command),
     }
 }

@@ -35,7 +35,8 @@ fn hold(databases: &mut Databases) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn exit_code(status: ExitStatus) -> ExitCode {
+/// How another program ended, as our own end.
+pub(crate) fn exit_code(status: ExitStatus) -> ExitCode {
     let number = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     number.and_then(|number| u8::try_from(number).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
 }

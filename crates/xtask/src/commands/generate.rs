@@ -28,6 +28,10 @@ pub(crate) const GENERATED: &[Generated] = &[
         command: &["run", "--quiet", "--package", "mainspring-model", "--example", "job_schema"],
         file: "docs/job.schema.json",
     },
+    Generated {
+        command: &["run", "--quiet", "--package", "mainspring-cli", "--", "reference"],
+        file: "docs/cli.md",
+    },
 ];
 
 pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {

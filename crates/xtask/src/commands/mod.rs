@@ -5,3 +5,4 @@ pub(crate) mod db;
 pub(crate) mod generate;
 pub(crate) mod rules;
 pub(crate) mod test;
+pub(crate) mod up;

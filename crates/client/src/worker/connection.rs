@@ -1,0 +1,179 @@
+//! The connection to the owner: dialling, hello, heartbeats, silence, and what is heard.
+
+use std::time::Duration;
+
+use mainspring_model::{AttemptToken, Timestamp};
+use mainspring_wire::agent::owner_word::Word;
+use mainspring_wire::agent::{FromNode, Hello, NodeWord, OwnerWord, Welcome, bytes_of, node_word};
+use tokio::sync::mpsc;
+
+use super::dial::{Caller, DialError, Dialed, dial};
+use super::error::Error;
+use super::node::{HELLO_PATIENCE, Link, Node, Open};
+use super::orders::token_of;
+use super::words;
+
+/// Batches on their way out; a scheduler that is further behind is left.
+const OUTWARD_MAX: usize = 1_024;
+
+impl Node {
+    /// Dials, beats, and looks for another scheduler when this one is silent.
+    pub(super) fn keep_connection(&mut self, now: Timestamp) -> Result<(), Error> {
+        match &self.link {
+            Link::Down { until } if now >= *until => self.start_dialing(now)?,
+            Link::Open(open) if !open.welcomed && now.since(open.heard_at) >= HELLO_PATIENCE => {
+                self.hang_up(None)
+            }
+            Link::Open(open) if open.welcomed && now.since(open.heard_at) >= self.lease.quiet_max() => {
+                self.hang_up(None);
+            }
+            Link::Open(open) if open.welcomed && now.since(open.beat_at) >= self.lease.heartbeat_every => {
+                let (session, beat) = (open.session, self.lease.beat(now));
+                let held = self.attempts.words(now);
+                if let Link::Open(open) = &mut self.link {
+                    open.beat_at = now;
+                }
+                self.say(vec![words::heartbeat(session, beat, held)]);
+                self.say_endings(now, self.lease.heartbeat_every);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn start_dialing(&mut self, now: Timestamp) -> Result<(), Error> {
+        let url = self.redirect.take().unwrap_or_else(|| {
+            self.next_server += 1;
+            self.setup.servers[(self.next_server - 1) % self.setup.servers.len()].clone()
+        });
+        let session = self.identity.next_session()?;
+        let beat = self.lease.hello(now);
+        let (outward, receiver) = mpsc::channel(OUTWARD_MAX);
+        let hello =
+            FromNode { words: vec![words::word(node_word::Word::Hello(self.hello(now, session, beat)))] };
+        // The channel is new and has room.
+        let _ = outward.try_send(hello);
+        let caller = Caller {
+            node: self.identity.node(),
+            name: self.name(),
+            credential: self.identity.credential().map(str::to_owned),
+            join_token: self.setup.join_token.clone(),
+            ca_pem: self.setup.ca_pem.clone(),
+        };
+        self.link = Link::Dialing { session, outward, dialing: Box::pin(dial(caller, url, receiver)) };
+        Ok(())
+    }
+
+    fn hello(&self, now: Timestamp, session: u64, beat: u64) -> Hello {
+        Hello {
+            node: bytes_of(self.identity.node().as_bytes()),
+            session,
+            beat,
+            name: self.name(),
+            pool: self.setup.pool.clone(),
+            labels: self.setup.labels.clone().into_iter().collect(),
+            slots: if self.leaving_since.is_some() { 0 } else { self.setup.slots },
+            weight: 1,
+            handlers: self.setup.handlers.keys().cloned().collect(),
+            held: self.attempts.words(now),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            ..Hello::default()
+        }
+    }
+
+    fn name(&self) -> String {
+        let id = self.identity.node().to_string();
+        self.setup.name.clone().unwrap_or_else(|| format!("worker-{}", &id[id.len() - 8..]))
+    }
+
+    pub(super) fn dialed(
+        &mut self,
+        credential: Option<String>,
+        dialed: Result<Dialed, DialError>,
+    ) -> Result<(), Error> {
+        if let Some(credential) = credential {
+            self.identity.keep_credential(credential)?;
+        }
+        let now = self.now();
+        match (dialed, std::mem::replace(&mut self.link, Link::Down { until: now })) {
+            (Ok(Dialed { words }), Link::Dialing { session, outward, .. }) => {
+                self.specs.clear();
+                self.attempts.forgotten.clear();
+                let open = Open { session, outward, words, welcomed: false, heard_at: now, beat_at: now };
+                self.link = Link::Open(Box::new(open));
+            }
+            (Ok(_), _) => {}
+            (Err(DialError::Again(why)), _) => {
+                tracing::warn!(why, "no scheduler can be reached; trying again");
+                self.link = Link::Down { until: now + self.backoff.next() };
+            }
+            (Err(DialError::Fatal(error)), _) => return Err(error),
+        }
+        Ok(())
+    }
+
+    pub(super) fn hang_up(&mut self, to: Option<String>) {
+        let wait = if to.is_some() { Duration::ZERO } else { self.backoff.next() };
+        self.redirect = to;
+        self.link = Link::Down { until: self.now() + wait };
+    }
+
+    pub(super) fn session(&self) -> Option<u64> {
+        match &self.link {
+            Link::Open(open) if open.welcomed => Some(open.session),
+            _ => None,
+        }
+    }
+
+    pub(super) fn say(&mut self, words: Vec<NodeWord>) {
+        let Link::Open(open) = &self.link else { return };
+        // A scheduler that does not read is no use; what was not said is said on the next connection.
+        if open.outward.try_send(FromNode { words }).is_err() {
+            self.hang_up(None);
+        }
+    }
+
+    pub(super) fn heard(&mut self, word: OwnerWord) {
+        let now = self.now();
+        if let Link::Open(open) = &mut self.link {
+            open.heard_at = now;
+        }
+        match word.word {
+            Some(Word::Welcome(welcome)) => self.welcome(now, &welcome),
+            Some(Word::Beat(beat)) if self.session() == Some(beat.session) => self.lease.answered(beat.beat),
+            Some(Word::WhoAreYou(_)) => self.hang_up(None),
+            Some(Word::Redirect(redirect)) => self.hang_up(Some(redirect.url)),
+            Some(Word::Spec(spec)) => self.specs.learn(&spec),
+            Some(Word::Start(start)) => self.start(now, start),
+            Some(Word::Stop(stop)) => self.stop(now, &stop),
+            Some(Word::Forget(forget)) => {
+                if let Some(token) = token_of(forget.token.as_ref()) {
+                    self.attempts.forget(token);
+                }
+            }
+            Some(Word::LogHave(have)) => self.log_have(&have),
+            Some(Word::Beat(_)) | None => {}
+        }
+    }
+
+    fn welcome(&mut self, now: Timestamp, welcome: &Welcome) {
+        let every = Duration::from_micros(welcome.heartbeat_every_us);
+        let lost_after = Duration::from_micros(welcome.lost_after_us);
+        let Link::Open(open) = &mut self.link else { return };
+        if open.session != welcome.session || open.welcomed || every.is_zero() || every >= lost_after {
+            return;
+        }
+        open.welcomed = true;
+        open.beat_at = now;
+        self.backoff.reset();
+        self.lease.welcome(welcome.beat, every, lost_after);
+        self.say_endings(now, Duration::ZERO);
+        let logs: Vec<AttemptToken> = self.attempts.logs.keys().copied().collect();
+        for token in logs {
+            if let Some(log) = self.attempts.logs.get_mut(&token) {
+                log.restart();
+            }
+            self.say_log(token);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Reaching a scheduler: the channel, the credential, the stream.
+
+use std::time::Duration;
+
+use mainspring_model::NodeId;
+use mainspring_wire::agent::agent_service_client::AgentServiceClient;
+use mainspring_wire::agent::{FromNode, JoinRequest, ToNode, bytes_of};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
+use tonic::{Code, Request, Status, Streaming};
+
+use super::error::Error;
+
+const DIAL_TIMEOUT: Duration = Duration::from_secs(5);
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+const BATCH_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// What is needed to be let in.
+#[derive(Debug, Clone)]
+pub(super) struct Caller {
+    pub(super) node: NodeId,
+    pub(super) name: String,
+    pub(super) credential: Option<String>,
+    pub(super) join_token: Option<String>,
+    pub(super) ca_pem: Option<Vec<u8>>,
+}
+
+/// A stream that is open.
+pub(super) struct Dialed {
+    pub(super) words: Streaming<ToNode>,
+}
+
+/// Why there is no stream.
+#[derive(Debug)]
+pub(super) enum DialError {
+    /// Trying again may help.
+    Again(String),
+    /// It will not.
+    Fatal(Error),
+}
+
+/// Opens the stream; `outward` begins with the hello. A credential that was just given comes back even when the stream
+/// could not be opened.
+pub(super) async fn dial(
+    caller: Caller,
+    url: String,
+    outward: mpsc::Receiver<FromNode>,
+) -> (Option<String>, Result<Dialed, DialError>) {
+    let mut given = None;
+    let dialed = async {
+        let channel = endpoint(&url, caller.ca_pem.as_deref())?.connect().await.map_err(again)?;
+        let mut client = AgentServiceClient::new(channel)
+            .max_decoding_message_size(BATCH_BYTES_MAX)
+            .max_encoding_message_size(BATCH_BYTES_MAX);
+        let credential = match (&caller.credential, &caller.join_token) {
+            (Some(credential), _) => credential.clone(),
+            (None, None) => return Err(DialError::Fatal(Error::NotJoined)),
+            (None, Some(token)) => {
+                let node = bytes_of(caller.node.as_bytes());
+                let request = JoinRequest { token: token.clone(), node, name: caller.name.clone() };
+                let answer = client.join(request).await.map_err(refusal)?;
+                given.insert(answer.into_inner().credential).clone()
+            }
+        };
+        let mut request = Request::new(ReceiverStream::new(outward));
+        let mut shown: MetadataValue<Ascii> = format!("Bearer {credential}")
+            .parse()
+            .map_err(|_| DialError::Fatal(Error::Refused("the credential cannot be sent".into())))?;
+        shown.set_sensitive(true);
+        request.metadata_mut().insert("authorization", shown);
+        let words = client.connect(request).await.map_err(refusal)?.into_inner();
+        Ok(Dialed { words })
+    };
+    let limited = tokio::time::timeout(3 * DIAL_TIMEOUT, dialed).await;
+    let dialed = limited.unwrap_or_else(|_| Err(DialError::Again("no answer in time".into())));
+    (given, dialed)
+}
+
+fn endpoint(url: &str, ca_pem: Option<&[u8]>) -> Result<Endpoint, DialError> {
+    let mut endpoint = Endpoint::from_shared(url.to_owned())
+        .map_err(|error| DialError::Fatal(Error::Setup(format!("`{url}`: {error}"))))?
+        .connect_timeout(DIAL_TIMEOUT)
+        .tcp_nodelay(true)
+        .http2_keep_alive_interval(KEEP_ALIVE)
+        .keep_alive_timeout(KEEP_ALIVE)
+        .keep_alive_while_idle(true);
+    if url.starts_with("https:") {
+        let config = ClientTlsConfig::new();
+        let config = match ca_pem {
+            Some(pem) => config.ca_certificate(Certificate::from_pem(pem)),
+            None => config.trust_anchors(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
+        };
+        endpoint = endpoint.tls_config(config).map_err(again)?;
+    }
+    Ok(endpoint)
+}
+
+fn again(error: tonic::transport::Error) -> DialError {
+    let mut words = error.to_string();
+    let mut source = std::error::Error::source(&error);
+    while let Some(cause) = source {
+        words = cause.to_string();
+        source = cause.source();
+    }
+    DialError::Again(words)
+}
+
+fn refusal(status: Status) -> DialError {
+    match status.code() {
+        Code::Unauthenticated | Code::PermissionDenied => {
+            DialError::Fatal(Error::Refused(status.message().to_owned()))
+        }
+        _ => DialError::Again(status.message().to_owned()),
+    }
+}

@@ -1,0 +1,212 @@
+//! The loop of a worker: one connection at a time, words in and out, functions that run beside it.
+//!
+//! The rules are those of every node: an order is executed once, only on the connection it was meant for, only if it did not
+//! travel too long; attempts end before the owner may give them up; an ending is said until it is acknowledged.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
+
+use mainspring_model::{AttemptToken, Timestamp};
+use mainspring_wire::agent::{FromNode, ToNode};
+use tokio::sync::mpsc;
+use tokio::task::{JoinError, JoinSet};
+use tonic::Streaming;
+
+use super::attempts::{Attempts, StopBy};
+use super::context::Said;
+use super::dial::{DialError, Dialed};
+use super::error::Error;
+use super::handler::Outcome;
+use super::identity::Identity;
+use super::lease::Lease;
+use super::setup::Worker;
+use super::specs::Specs;
+use super::words;
+use crate::backoff::Backoff;
+
+/// How long a hello may stay without an answer.
+pub(super) const HELLO_PATIENCE: Duration = Duration::from_secs(5);
+/// How long the last endings may wait for their acknowledgement when the worker leaves.
+const FAREWELL_MAX: Duration = Duration::from_secs(5);
+/// How long the owner may take to read the last words.
+const HANG_UP_MAX: Duration = Duration::from_secs(1);
+/// How often a leaving worker looks whether it may.
+const FAREWELL_LOOK: Duration = Duration::from_millis(100);
+
+pub(super) type Dialing = Pin<Box<dyn Future<Output = (Option<String>, Result<Dialed, DialError>)> + Send>>;
+
+/// Where the connection stands.
+pub(super) enum Link {
+    /// Nothing before this moment.
+    Down {
+        until: Timestamp,
+    },
+    Dialing {
+        session: u64,
+        outward: mpsc::Sender<FromNode>,
+        dialing: Dialing,
+    },
+    Open(Box<Open>),
+}
+
+pub(super) struct Open {
+    pub(super) session: u64,
+    pub(super) outward: mpsc::Sender<FromNode>,
+    pub(super) words: Streaming<ToNode>,
+    pub(super) welcomed: bool,
+    pub(super) heard_at: Timestamp,
+    pub(super) beat_at: Timestamp,
+}
+
+pub(super) struct Node {
+    pub(super) setup: Worker,
+    pub(super) identity: Identity,
+    pub(super) began: Instant,
+    pub(super) link: Link,
+    pub(super) lease: Lease,
+    pub(super) specs: Specs,
+    pub(super) attempts: Attempts,
+    pub(super) running: JoinSet<(AttemptToken, Result<Outcome, JoinError>)>,
+    pub(super) said: mpsc::UnboundedSender<(AttemptToken, Said)>,
+    pub(super) hears: mpsc::UnboundedReceiver<(AttemptToken, Said)>,
+    pub(super) backoff: Backoff,
+    pub(super) next_server: usize,
+    pub(super) redirect: Option<String>,
+    pub(super) leaving_since: Option<Timestamp>,
+    pub(super) idle_since: Option<Timestamp>,
+}
+
+enum Happened {
+    Dialed((Option<String>, Result<Dialed, DialError>)),
+    Words(Result<Option<ToNode>, tonic::Status>),
+    Said(AttemptToken, Said),
+    Ended(AttemptToken, Result<Outcome, JoinError>),
+    Due,
+    Shutdown,
+}
+
+impl Node {
+    pub(super) fn new(setup: Worker, identity: Identity) -> Self {
+        let (said, hears) = mpsc::unbounded_channel();
+        Self {
+            setup,
+            identity,
+            began: Instant::now(),
+            link: Link::Down { until: Timestamp::ZERO },
+            lease: Lease::new(),
+            specs: Specs::default(),
+            attempts: Attempts::default(),
+            running: JoinSet::new(),
+            said,
+            hears,
+            backoff: Backoff::new(Duration::from_millis(100), Duration::from_secs(10)),
+            next_server: 0,
+            redirect: None,
+            leaving_since: None,
+            idle_since: None,
+        }
+    }
+
+    pub(super) async fn run(mut self, shutdown: impl Future<Output = ()> + Send) -> Result<(), Error> {
+        let mut shutdown = std::pin::pin!(shutdown);
+        loop {
+            let now = self.now();
+            self.attempts.enforce(now, self.lease.valid_until());
+            self.keep_connection(now)?;
+            if self.may_leave(now) {
+                self.leave().await;
+                return Ok(());
+            }
+            let due = self.due(now);
+            match self.wait(shutdown.as_mut(), due).await {
+                Happened::Dialed((credential, dialed)) => self.dialed(credential, dialed)?,
+                Happened::Words(Ok(Some(batch))) => {
+                    for word in batch.words {
+                        self.heard(word);
+                    }
+                }
+                Happened::Words(Ok(None) | Err(_)) => self.hang_up(None),
+                Happened::Said(token, said) => self.tell(token, said),
+                Happened::Ended(token, outcome) => self.ended(token, outcome),
+                Happened::Due => {}
+                Happened::Shutdown => self.leaving_since = Some(self.now()),
+            }
+        }
+    }
+
+    async fn wait(
+        &mut self,
+        shutdown: Pin<&mut (impl Future<Output = ()> + Send)>,
+        due: Duration,
+    ) -> Happened {
+        let leaving = self.leaving_since.is_some();
+        let link = async {
+            match &mut self.link {
+                Link::Down { .. } => std::future::pending().await,
+                Link::Dialing { dialing, .. } => Happened::Dialed(dialing.await),
+                Link::Open(open) => Happened::Words(open.words.message().await),
+            }
+        };
+        tokio::select! {
+            happened = link => happened,
+            Some((token, said)) = self.hears.recv() => Happened::Said(token, said),
+            Some(Ok((token, outcome))) = self.running.join_next() => Happened::Ended(token, outcome),
+            () = tokio::time::sleep(due) => Happened::Due,
+            () = shutdown, if !leaving => Happened::Shutdown,
+        }
+    }
+
+    /// The process's own monotonic clock.
+    pub(super) fn now(&self) -> Timestamp {
+        // Far from zero, so that "long ago" can be said.
+        Timestamp::from_micros(3_600_000_000) + self.began.elapsed()
+    }
+
+    fn due(&self, now: Timestamp) -> Duration {
+        let link = match &self.link {
+            Link::Down { until } => Some(*until),
+            Link::Dialing { .. } => None,
+            Link::Open(open) if open.welcomed => {
+                Some((open.beat_at + self.lease.heartbeat_every).min(open.heard_at + self.lease.quiet_max()))
+            }
+            Link::Open(open) => Some(open.heard_at + HELLO_PATIENCE),
+        };
+        let lease = self.lease.valid_until().filter(|until| self.attempts.executing() > 0 && *until > now);
+        let leaving = self.leaving_since.map(|_| now + FAREWELL_LOOK);
+        let first = [link, lease, leaving, self.attempts.next_kill()].into_iter().flatten().min();
+        first.map_or(Duration::from_secs(60), |at| at.since(now).max(Duration::from_millis(1)))
+    }
+
+    /// Whether all is done that a worker does before it leaves: nothing runs, every ending is acknowledged, every log stored.
+    fn may_leave(&mut self, now: Timestamp) -> bool {
+        let Some(since) = self.leaving_since else { return false };
+        let patience_ends = since + self.setup.patience;
+        if self.attempts.executing() > 0 {
+            if now >= patience_ends {
+                let tokens: Vec<AttemptToken> = self.attempts.held.keys().copied().collect();
+                for token in tokens {
+                    self.attempts.stop(now, token, StopBy::Worker, Duration::ZERO);
+                }
+            }
+            // A function that blocks its thread cannot be waited for for ever.
+            return now >= patience_ends + FAREWELL_MAX;
+        }
+        let idle_since = *self.idle_since.get_or_insert(now);
+        let all_told = self.attempts.held.is_empty() && self.attempts.logs.is_empty();
+        all_told || now >= idle_since + FAREWELL_MAX
+    }
+
+    /// Says goodbye when it holds nothing, and hangs up when the owner has read all that was said.
+    async fn leave(mut self) {
+        if let (Some(session), true) = (self.session(), self.attempts.held.is_empty()) {
+            self.say(vec![words::goodbye(session)]);
+        }
+        if let Link::Open(open) = self.link {
+            let Open { outward, mut words, .. } = *open;
+            drop(outward);
+            let read = async { while let Ok(Some(_)) = words.message().await {} };
+            let _ = tokio::time::timeout(HANG_UP_MAX, read).await;
+        }
+    }
+}

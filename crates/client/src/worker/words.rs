@@ -1,0 +1,41 @@
+//! What a worker says, as messages.
+
+use bytes::Bytes;
+use mainspring_model::AttemptToken;
+use mainspring_wire::agent::{
+    Accepted, Finished, Goodbye, Heartbeat, Held, NodeWord, Progress, Progressed, Report, Started, node_word,
+    report,
+};
+
+pub(super) fn word(word: node_word::Word) -> NodeWord {
+    NodeWord { word: Some(word) }
+}
+
+/// A report about an attempt, for a connection.
+pub(super) fn report(session: u64, beat: u64, token: AttemptToken, news: report::News) -> NodeWord {
+    word(node_word::Word::Report(Report { session, beat, token: Some(token.into()), news: Some(news) }))
+}
+
+pub(super) fn accepted() -> report::News {
+    report::News::Accepted(Accepted {})
+}
+
+pub(super) fn started() -> report::News {
+    report::News::Started(Started {})
+}
+
+pub(super) fn finished(ending: Finished) -> report::News {
+    report::News::Finished(ending)
+}
+
+pub(super) fn progressed(progress: Option<Progress>, checkpoint: Option<Bytes>) -> report::News {
+    report::News::Progressed(Progressed { progress, checkpoint })
+}
+
+pub(super) fn heartbeat(session: u64, beat: u64, held: Vec<Held>) -> NodeWord {
+    word(node_word::Word::Heartbeat(Heartbeat { session, beat, held, usage: None }))
+}
+
+pub(super) fn goodbye(session: u64) -> NodeWord {
+    word(node_word::Word::Goodbye(Goodbye { session }))
+}

@@ -1,0 +1,199 @@
+//! A worker and an owner over a real stream.
+
+use std::future::Future;
+use std::time::Duration;
+
+use mainspring_client::model::Cause;
+use mainspring_client::worker::{Context, Error, TaskError, Worker};
+use mainspring_wire::agent::{held, report};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::owner::{Owner, Seen, cause, token};
+
+const PATIENT_MS: u64 = 60_000;
+
+struct Working {
+    directory: TempDir,
+    stop: Option<oneshot::Sender<()>>,
+    task: JoinHandle<Result<(), Error>>,
+}
+
+impl Working {
+    async fn ends(mut self) -> Result<(), Error> {
+        drop(self.stop.take());
+        let ended = tokio::time::timeout(Duration::from_secs(30), self.task).await;
+        drop(self.directory);
+        ended.expect("the worker leaves").unwrap()
+    }
+}
+
+fn start(url: String, join_token: Option<&str>) -> Working {
+    let directory = tempfile::tempdir().unwrap();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let worker = Worker::new(url, directory.path().join("node"))
+        .join_token(join_token.map(str::to_owned))
+        .name("w")
+        .label("zone", "eu")
+        .slots(2)
+        .handler("double", |context: Context, number: Number| async move {
+            context.log(&format!("attempt {} of {}", context.attempt(), context.attempts_max()));
+            context.progress(0.5, "half");
+            Ok(number.n * 2)
+        })
+        .handler("fail", |_: Context, _: Value| async {
+            Err::<(), _>(TaskError::new("Busy", "come back later"))
+        })
+        .handler("panic", |_: Context, _: Value| async { panic_now("at the disco") })
+        .handler("hang", |_: Context, _: Value| forever())
+        .handler("polite", |context: Context, _: Value| async move {
+            context.cancelled().await;
+            Ok("tidied up")
+        });
+    let task = tokio::spawn(worker.run(async { drop(stopped.await) }));
+    Working { directory, stop: Some(stop), task }
+}
+
+#[derive(serde::Deserialize)]
+struct Number {
+    n: i64,
+}
+
+fn panic_now(words: &str) -> Result<(), TaskError> {
+    panic!("{words}")
+}
+
+fn forever() -> impl Future<Output = Result<(), TaskError>> {
+    std::future::pending()
+}
+
+#[tokio::test]
+async fn functions_run_and_their_ends_are_told() {
+    let mut owner = Owner::start().await;
+    let worker = start(owner.url(), Some("join"));
+    assert!(matches!(owner.next().await, Seen::Joined));
+    let (hello, connection) = owner.welcomed(PATIENT_MS).await;
+    assert_eq!((hello.name.as_str(), hello.slots, hello.labels["zone"].as_str()), ("w", 2, "eu"));
+    assert_eq!(hello.handlers, ["double", "fail", "hang", "panic", "polite"]);
+
+    connection.start(token(1), "double", r#"{"n":21}"#);
+    assert!(matches!(owner.next().await, Seen::Report(_, report::News::Accepted(_))));
+    assert!(matches!(owner.next().await, Seen::Report(_, report::News::Started(_))));
+    let (ending, log) = owner.ending(&connection, token(1)).await;
+    assert_eq!((cause(&ending), ending.result.as_deref()), (Cause::Exit { code: 0 }, Some(&b"42"[..])));
+    assert_eq!(log, "attempt 1 of 4\n");
+
+    for (number, handler, params, class, words) in [
+        (2, "double", r#"{"n":"x"}"#, "invalid_input", "invalid type"),
+        (3, "fail", "{}", "Busy", "come back later"),
+        (4, "panic", "{}", "panic", "at the disco"),
+    ] {
+        connection.start(token(number), handler, params);
+        let (ending, _) = owner.ending(&connection, token(number)).await;
+        let Cause::Error { class: said, message } = cause(&ending) else { panic!("{ending:?}") };
+        assert_eq!(&*said, class);
+        assert!(message.contains(words), "{message}");
+    }
+    connection.start(token(5), "unknown", "{}");
+    let (ending, _) = owner.ending(&connection, token(5)).await;
+    assert!(
+        matches!(cause(&ending), Cause::Refused { message } if message.contains("no function `unknown`"))
+    );
+
+    worker.ends().await.unwrap();
+    loop {
+        if let Seen::Goodbye = owner.next().await {
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_stop_is_told_and_then_enforced() {
+    let mut owner = Owner::start().await;
+    let worker = start(owner.url(), Some("join"));
+    let (_, connection) = owner.welcomed(PATIENT_MS).await;
+    connection.start(token(1), "polite", "{}");
+    connection.stop(token(1), 30_000_000);
+    let (ending, _) = owner.ending(&connection, token(1)).await;
+    assert!(ending.stopped && ending.result.as_deref() == Some(b"\"tidied up\""), "{ending:?}");
+    connection.start(token(2), "hang", "{}");
+    connection.stop(token(2), 1_000);
+    let (ending, _) = owner.ending(&connection, token(2)).await;
+    assert!(ending.stopped, "{ending:?}");
+    assert!(matches!(cause(&ending), Cause::Error { class, .. } if &*class == "stopped"));
+    // A stop for what never came: it must not begin afterwards.
+    connection.stop(token(3), 0);
+    connection.start(token(3), "double", r#"{"n":1}"#);
+    let (ending, _) = owner.ending(&connection, token(3)).await;
+    assert!(matches!(cause(&ending), Cause::Refused { .. }));
+    worker.ends().await.unwrap();
+}
+
+#[tokio::test]
+async fn attempts_survive_a_cut_and_are_told_on_the_next_connection() {
+    let mut owner = Owner::start().await;
+    let worker = start(owner.url(), Some("join"));
+    let (first, connection) = owner.welcomed(PATIENT_MS).await;
+    connection.start(token(1), "polite", "{}");
+    loop {
+        if let Seen::Report(_, report::News::Started(_)) = owner.next().await {
+            break;
+        }
+    }
+    connection.cut();
+    let (second, connection) = owner.welcomed(PATIENT_MS).await;
+    assert!(second.session > first.session && second.node == first.node);
+    assert!(matches!(second.held[0].stage, Some(held::Stage::ExecutingUs(_))), "{second:?}");
+    connection.stop(token(1), 30_000_000);
+    let (ending, _) = owner.ending(&connection, token(1)).await;
+    assert_eq!(ending.result.as_deref(), Some(&b"\"tidied up\""[..]));
+    worker.ends().await.unwrap();
+}
+
+#[tokio::test]
+async fn without_answers_attempts_end_before_others_may_have_them() {
+    let mut owner = Owner::start().await;
+    let worker = start(owner.url(), Some("join"));
+    let (_, connection) = owner.welcomed(400).await;
+    connection.start(token(1), "hang", "{}");
+    loop {
+        if let Seen::Report(_, report::News::Started(_)) = owner.next().await {
+            break;
+        }
+    }
+    connection.cut();
+    // The next connections are never welcomed: the lease runs out, and the attempt with it.
+    let (hello, connection) = loop {
+        if let Seen::Hello(hello, connection) = owner.next().await {
+            if matches!(hello.held.first().and_then(|held| held.stage.as_ref()), Some(held::Stage::Over(_))) {
+                break (hello, connection);
+            }
+            connection.cut();
+        }
+    };
+    connection.welcome(hello.beat, PATIENT_MS);
+    let (ending, _) = owner.ending(&connection, token(1)).await;
+    assert!(matches!(cause(&ending), Cause::Lost { .. }), "{ending:?}");
+    worker.ends().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_worker_waits_for_its_server_and_knows_a_refusal() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let worker = start(format!("http://{address}"), Some("join"));
+    tokio::task::yield_now().await;
+    let mut owner = Owner::on(tokio::net::TcpListener::bind(address).await.unwrap());
+    owner.welcomed(PATIENT_MS).await;
+    worker.ends().await.unwrap();
+
+    let refused = start(owner.url(), Some("used up"));
+    let error =
+        tokio::time::timeout(Duration::from_secs(30), refused.task).await.unwrap().unwrap().unwrap_err();
+    assert!(matches!(error, Error::Refused(_)), "{error}");
+    assert!(matches!(start(owner.url(), None).ends().await.unwrap_err(), Error::NotJoined));
+}

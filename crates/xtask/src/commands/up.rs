@@ -1,0 +1,24 @@
+//! `cargo xtask up`: builds what is stale, then starts everything on this machine (`mainspring up`, in release).
+//!
+//! Ctrl-C is the program's own to interpret; its exit code becomes ours.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+
+use crate::commands::db::exit_code;
+use crate::process;
+use crate::workspace::Workspace;
+
+pub(crate) fn run(workspace: &Workspace, arguments: &[OsString]) -> Result<ExitCode> {
+    process::run(&mut workspace.cargo(&["build", "--release", "--package", "mainspring-cli"]))
+        .context("the program does not build")?;
+    let target = workspace.metadata(&["--no-deps"])?["target_directory"]
+        .as_str()
+        .context("`cargo metadata` names the target directory")?
+        .to_owned();
+    let mut command = process::command(std::path::Path::new(&target).join("release").join("mainspring"));
+    command.arg("up").args(arguments);
+    Ok(exit_code(process::run_attached(&mut command)?))
+}
