@@ -10,21 +10,23 @@
 //! ```
 //! use std::sync::Arc;
 //! use mainspring_store::Store;
-//! use mainspring_store_conformance::{Harness, run_all};
+//! use mainspring_store_conformance::{Harness, run};
+//! use mainspring_store_mem::MemStore;
 //!
 //! struct Mine;
 //!
 //! #[async_trait::async_trait]
 //! impl Harness for Mine {
 //!     async fn fresh(&self) -> Arc<dyn Store> {
-//!         # stringify!(
-//!         Arc::new(MyStore::open_empty().await)
-//!         # ); unimplemented!()
+//!         Arc::new(MemStore::default())
 //!     }
 //! }
 //!
-//! # async fn test() {
-//! run_all(Arc::new(Mine)).await;
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! // A test plays all of them with `run_all`.
+//! let report = run(Arc::new(Mine), |name| name.starts_with("leases::")).await;
+//! assert!(report.failed.is_empty() && report.passed > 10, "{report:?}");
 //! # }
 //! ```
 #![allow(

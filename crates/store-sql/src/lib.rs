@@ -22,6 +22,7 @@ mod session;
 mod sqlite;
 mod store;
 mod tls;
+mod transact;
 mod url;
 mod value;
 mod verbs;

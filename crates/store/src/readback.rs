@@ -22,8 +22,8 @@ pub struct RunMark {
     pub version: u64,
     /// The epoch of the owner that wrote it.
     pub epoch: Epoch,
-    /// The run's state.
-    pub state: RunState,
+    /// The run's state; none when the row is damaged, which is then nobody's write.
+    pub state: Option<RunState>,
     /// Its place's rank, if it has a place.
     pub rank: Option<i64>,
 }
@@ -31,7 +31,7 @@ pub struct RunMark {
 impl From<&RunStatus> for RunMark {
     fn from(status: &RunStatus) -> Self {
         let rank = status.place.map(|place| place.rank);
-        Self { version: status.version, epoch: status.epoch, state: status.state, rank }
+        Self { version: status.version, epoch: status.epoch, state: Some(status.state), rank }
     }
 }
 
@@ -131,10 +131,11 @@ mod tests {
     #[test]
     fn an_update_is_applied_when_the_row_is_the_one_it_wrote() {
         let mark = |version, epoch| {
-            let (state, rank) = (RunState::Ready, Some(0));
+            let (state, rank) = (Some(RunState::Ready), Some(0));
             Some(RunMark { version, epoch: Epoch(epoch), state, rank })
         };
-        let other = RunMark { state: RunState::Cancelled, rank: None, ..RunMark::from(&update(2).status) };
+        let state = Some(RunState::Cancelled);
+        let other = RunMark { state, rank: None, ..RunMark::from(&update(2).status) };
         for (row, outcome) in [
             (mark(3, 4), Outcome::Applied),
             // The owner's own earlier write of this version, made before it read the row that it acts on now.

@@ -12,6 +12,7 @@ use super::param::{MysqlRow, params};
 use crate::batch_text::Texts;
 use crate::dialect::Dialect;
 use crate::session::{Applied, Fault, Op, Result, Session};
+use crate::transact::Ending;
 use crate::value::{Decode, Value};
 
 /// A connection within a transaction.
@@ -40,20 +41,6 @@ impl MysqlSession {
         self.lent.conn()?.query_drop(text).await
     }
 
-    /// Ends the transaction. After a failure the connection is closed, which also lets go of what the work may still
-    /// hold, such as the lock of migrations.
-    pub(super) async fn end(mut self, keep: bool) -> Result<(), Fault> {
-        let ended = match (self.begun, keep) {
-            (false, _) => Ok(()),
-            (true, true) => self.control("COMMIT").await.map_err(fault::of_commit),
-            (true, false) => self.control("ROLLBACK").await.map_err(fault::of_statement),
-        };
-        if ended.is_ok() && keep {
-            self.lent.give_back();
-        }
-        ended
-    }
-
     async fn statement(&mut self, text: &str, values: &[Value<'_>]) -> Result<u64, Fault> {
         self.begin().await?;
         self.found(text, params(values.iter().copied())).await.map_err(fault::of_statement)
@@ -69,6 +56,22 @@ impl MysqlSession {
     /// Reads rows.
     pub(super) async fn rows(&mut self, text: &str, params: Params) -> mysql_async::Result<Vec<Row>> {
         self.lent.conn()?.exec(text, params).await
+    }
+}
+
+impl Ending for MysqlSession {
+    /// Ends the transaction. After a failure the connection is closed, which also lets go of what the work may still
+    /// hold, such as the lock of migrations.
+    async fn end(mut self, keep: bool) -> Result<(), Fault> {
+        let ended = match (self.begun, keep) {
+            (false, _) => Ok(()),
+            (true, true) => self.control("COMMIT").await.map_err(fault::of_commit),
+            (true, false) => self.control("ROLLBACK").await.map_err(fault::of_statement),
+        };
+        if ended.is_ok() && keep {
+            self.lent.give_back();
+        }
+        ended
     }
 }
 

@@ -19,11 +19,11 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use self::param::{PostgresRow, Scalar};
 use self::session::PostgresSession;
-use crate::backoff::Backoff;
 use crate::dialect::{Dialect, numbered};
 use crate::session::{Backend, Fault, ReadRows, Result, Work, chain, to_its_end};
 use crate::store::SqlStore;
 use crate::tls::{self, Tls};
+use crate::transact::transact;
 use crate::url::Options;
 use crate::value::{Decode, Param};
 
@@ -106,28 +106,9 @@ impl Shared {
     }
 
     async fn transact<W: Work>(&self, work: &W) -> Result<W::Answer, Fault> {
-        let mut backoff = Backoff::default();
-        let mut careful = false;
-        loop {
-            match self.try_once(work, careful).await {
-                Err(Fault::Contested) if !careful => careful = true,
-                Err(Fault::Again(source)) => match backoff.pause() {
-                    Some(pause) => tokio::time::sleep(pause).await,
-                    None => return Err(Fault::Failed(source)),
-                },
-                ended => return ended,
-            }
-        }
-    }
-
-    async fn try_once<W: Work>(&self, work: &W, careful: bool) -> Result<W::Answer, Fault> {
-        let mut session = PostgresSession::new(self.client().await?, &self.texts, careful);
-        let answer = work.run(&mut session).await;
-        let ended = session.end(answer.is_ok()).await;
-        match answer {
-            Ok(answer) => ended.map(|()| answer),
-            Err(fault) => Err(fault),
-        }
+        let open =
+            |careful| async move { Ok(PostgresSession::new(self.client().await?, &self.texts, careful)) };
+        transact(work, open).await
     }
 
     async fn read<T>(&self, text: &str, params: &[Param], decode: Decode<T>) -> Result<ReadRows<T>, Fault> {

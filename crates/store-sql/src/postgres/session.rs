@@ -15,6 +15,7 @@ use crate::batch::{self, Action, Batch};
 use crate::batch_text::{self, Texts};
 use crate::dialect::{Dialect, numbered};
 use crate::session::{Applied, Fault, Op, Result, Session};
+use crate::transact::Ending;
 use crate::value::{Decode, Row, Rows, Value};
 
 /// Rows and bytes of one statement; a message may not be larger than a gigabyte.
@@ -59,19 +60,6 @@ struct Touched {
 impl<'p> PostgresSession<'p> {
     pub(super) fn new(client: Client, texts: &'p PostgresTexts, careful: bool) -> Self {
         Self { client: Some(client), texts, careful, phase: Phase::New }
-    }
-
-    /// Ends the transaction, if its last flight did not.
-    pub(super) async fn end(mut self, keep: bool) -> Result<(), Fault> {
-        if self.phase == Phase::Open {
-            if keep {
-                self.client()?.batch_execute("COMMIT").await.map_err(fault::of_commit)?;
-            } else {
-                self.client()?.batch_execute("ROLLBACK").await.map_err(fault::of_statement)?;
-            }
-            self.phase = Phase::Over;
-        }
-        Ok(())
     }
 
     fn client(&self) -> Result<&Client, Fault> {
@@ -205,6 +193,21 @@ fn sortable(value: Value<'_>) -> Vec<u8> {
         Value::Null => Vec::new(),
         Value::Int(int) => int.to_be_bytes().to_vec(),
         Value::Bytes(bytes) => bytes.to_vec(),
+    }
+}
+
+impl Ending for PostgresSession<'_> {
+    /// Ends the transaction, if its last flight did not.
+    async fn end(mut self, keep: bool) -> Result<(), Fault> {
+        if self.phase == Phase::Open {
+            if keep {
+                self.client()?.batch_execute("COMMIT").await.map_err(fault::of_commit)?;
+            } else {
+                self.client()?.batch_execute("ROLLBACK").await.map_err(fault::of_statement)?;
+            }
+            self.phase = Phase::Over;
+        }
+        Ok(())
     }
 }
 

@@ -46,7 +46,10 @@ pub(crate) async fn commit<B: Backend>(
         match backend.transaction(commit.clone()).await {
             Ok(refused) => {
                 known.note(new_jobs);
-                return explain::outcomes(backend, &commit.transaction, refused).await;
+                // It is durable: who cannot be told what it met may not be told that nothing was written.
+                return explain::outcomes(backend, &commit.transaction, refused)
+                    .await
+                    .map_err(Error::unknown);
             }
             Err(Fault::Conflicts(refused)) => {
                 return explain::undone(backend, &commit.transaction, refused).await;
@@ -70,7 +73,7 @@ async fn fence_missed<B: Backend>(backend: &B, transaction: &Transaction) -> Res
     match super::leases::one(backend, cell).await? {
         Some(lease) if lease.epoch == epoch && lease.holder.is_some() => {
             if lease.seq == seq {
-                return replay::outcomes(backend, transaction, epoch).await.map(Some);
+                return replay::outcomes(backend, transaction, epoch).await.map(Some).map_err(Error::unknown);
             }
             if lease.seq.wrapping_add(1) == seq {
                 return Ok(None);

@@ -62,6 +62,19 @@ fn padded<T>(chunk: &[T], size: usize) -> impl Iterator<Item = &T> {
     chunk.iter().chain(std::iter::repeat_n(chunk.last(), size - chunk.len()).flatten())
 }
 
+/// All rows of all chunks; those that are damaged are left out, so that they stop no batch that meets them (I20).
+pub(crate) async fn sound<B: Backend, T: Send + 'static>(
+    backend: &B,
+    queries: impl Iterator<Item = Query> + Send,
+    decode: Decode<T>,
+) -> Result<Vec<T>> {
+    let mut rows = Vec::new();
+    for query in queries {
+        rows.append(&mut query.sound(backend, decode).await?);
+    }
+    Ok(rows)
+}
+
 /// All rows of all chunks.
 pub(crate) async fn all<B: Backend, T: Send + 'static>(
     backend: &B,
@@ -78,7 +91,7 @@ pub(crate) async fn all<B: Backend, T: Send + 'static>(
 /// Who wrote these runs, and as which version.
 pub(crate) async fn run_marks<B: Backend>(backend: &B, ids: &[[u8; 16]]) -> Result<HashMap<RunId, RunMark>> {
     fn decode(row: &dyn Row) -> Result<(RunId, RunMark), Damage> {
-        let state = RunState::from_number(row.number(3)?).ok_or_else(|| Damage::new("unknown state"))?;
+        let state = u8::try_from(row.int(3)?).ok().and_then(RunState::from_number);
         let mark = RunMark {
             version: row.int(1)? as u64,
             epoch: Epoch(row.int(2)? as u64),
@@ -88,7 +101,7 @@ pub(crate) async fn run_marks<B: Backend>(backend: &B, ids: &[[u8; 16]]) -> Resu
         Ok((RunId::from_bytes(row.id(0)?), mark))
     }
     let queries = by_id("SELECT id, version, epoch, state, shelf_rank FROM runs", "id", ids);
-    Ok(all(backend, queries, decode).await?.into_iter().collect())
+    Ok(sound(backend, queries, decode).await?.into_iter().collect())
 }
 
 /// A (namespace, name) or (namespace, idempotency key).
@@ -110,7 +123,7 @@ pub(crate) async fn key_holders<B: Backend>(
     }
     let pairs = name_pairs(keys);
     let queries = by_pair(KEY_HOLDERS, ("namespace", "idempotency_key"), &pairs);
-    Ok(all(backend, queries, decode).await?.into_iter().collect())
+    Ok(sound(backend, queries, decode).await?.into_iter().collect())
 }
 
 /// The jobs that hold these (namespace, name).
@@ -123,7 +136,7 @@ pub(crate) async fn name_holders<B: Backend>(
     }
     let pairs = name_pairs(keys);
     let queries = by_pair("SELECT id, namespace, name FROM jobs", ("namespace", "name"), &pairs);
-    Ok(all(backend, queries, decode).await?.into_iter().collect())
+    Ok(sound(backend, queries, decode).await?.into_iter().collect())
 }
 
 /// A [`NameKey`].
@@ -140,7 +153,7 @@ pub(crate) async fn revisions<B: Backend>(
     fn decode(row: &dyn Row) -> Result<([u8; 16], u64), Damage> {
         Ok((row.id(0)?, row.int(1)? as u64))
     }
-    Ok(all(backend, by_id(select, "id", ids), decode).await?.into_iter().collect())
+    Ok(sound(backend, by_id(select, "id", ids), decode).await?.into_iter().collect())
 }
 
 /// The revisions of these records.
@@ -153,7 +166,7 @@ pub(crate) async fn record_revisions<B: Backend>(
     }
     let pairs = record_pairs(keys);
     let select = "SELECT kind, record_key, revision FROM records";
-    Ok(all(backend, by_pair(select, ("kind", "record_key"), &pairs), decode).await?.into_iter().collect())
+    Ok(sound(backend, by_pair(select, ("kind", "record_key"), &pairs), decode).await?.into_iter().collect())
 }
 
 /// The keys of records as parameters.

@@ -104,12 +104,12 @@ impl There {
         Ok(Self {
             runs: lookup::run_marks(backend, &asked.runs).await?,
             keys: lookup::key_holders(backend, &asked.keys).await?,
-            attempts: lookup::all(backend, attempts, pair).await?.into_iter().collect(),
-            events: lookup::all(backend, events, triple).await?.into_iter().collect(),
+            attempts: lookup::sound(backend, attempts, pair).await?.into_iter().collect(),
+            events: lookup::sound(backend, events, triple).await?.into_iter().collect(),
             jobs: keyed(backend, lookup::by_id(job::SELECT, "id", &asked.jobs), job::decode, |job| job.id)
                 .await?,
             names: lookup::name_holders(backend, &asked.names).await?,
-            versions: lookup::all(backend, versions, pair).await?.into_iter().collect(),
+            versions: lookup::sound(backend, versions, pair).await?.into_iter().collect(),
             nodes: keyed(backend, lookup::by_id(node::SELECT, "id", &asked.nodes), node::decode, |node| {
                 node.id
             })
@@ -163,5 +163,5 @@ async fn keyed<B: Backend, K: std::hash::Hash + Eq, T: Send + 'static>(
     decode: crate::value::Decode<T>,
     key: impl Fn(&T) -> K + Send,
 ) -> Result<HashMap<K, T>> {
-    Ok(lookup::all(backend, queries, decode).await?.into_iter().map(|row| (key(&row), row)).collect())
+    Ok(lookup::sound(backend, queries, decode).await?.into_iter().map(|row| (key(&row), row)).collect())
 }

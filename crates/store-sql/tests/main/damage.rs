@@ -1,9 +1,9 @@
-//! One damaged row stops nobody (I20): pages leave it out, a read of that very row names it.
+//! One damaged row stops nobody (I20): pages leave it out, a read of that very row names it, a batch goes by it.
 
 use mainspring_model::{CellId, Shelf};
-use mainspring_store::{Error, ShelfQuery, Transaction, Write};
+use mainspring_store::{Conflict, Error, Outcome, ShelfQuery, Transaction, Write};
 
-use crate::rows::{run, run_id};
+use crate::rows::{own, owned, run, run_id};
 use crate::servers::{Place, Server};
 
 async fn check(server: Server) {
@@ -21,6 +21,16 @@ async fn check(server: Server) {
     match store.runs_by_id(&[run_id(2)]).await {
         Err(Error::Damaged { row, .. }) => assert!(row.contains(&run_id(2).to_string()), "{server:?}: {row}"),
         other => panic!("{server:?}: {other:?}"),
+    }
+
+    // A batch that meets it is written, explained and recognised all the same.
+    let fence = own(&store).await;
+    let writes = [2, 5].map(|n| Write::InsertRun(owned(run(n), fence.epoch)));
+    let batch = Transaction::fenced(fence, writes.to_vec());
+    for time in 1..=2 {
+        let outcomes = store.commit(batch.clone()).await.unwrap();
+        let expected = [Outcome::Conflict(Conflict::Exists), Outcome::Applied];
+        assert_eq!(outcomes, expected, "{server:?}, time {time}");
     }
     place.remove().await;
 }

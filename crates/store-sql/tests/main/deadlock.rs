@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_store::{Outcome, Transaction};
+use mainspring_store::{Error, Outcome, Transaction};
 
 use crate::rows::{ended, inserts, put, run, run_id, update};
-use crate::servers::{Place, Server};
+use crate::servers::{Place, Server, open};
 
 /// Somebody holds run 2 and then wants run 1, while a commit holds run 1 and wants run 2. Whoever the server chooses to
 /// undo, the commit is made in the end.
@@ -54,7 +54,10 @@ async fn a_foreign_writer_of_the_file_is_waited_for() {
         let store = Arc::clone(&store);
         tokio::spawn(async move { store.commit(Transaction::unfenced(inserts(1..3))).await })
     };
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    // Somebody with less patience comes after it and is gone before it.
+    let impatient = open(&format!("{}?busy_timeout_ms=300", place.url)).await;
+    let refused = impatient.commit(Transaction::unfenced(inserts(7..9))).await;
+    assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
     assert!(!committing.is_finished());
     // Readers are not in the way of anybody.
     assert_eq!(store.runs_by_id(&[run_id(1)]).await.unwrap(), []);

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 
 /// When the connection is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +15,17 @@ pub(crate) enum Cut {
     AfterCommit,
     /// The commit does not reach the server.
     BeforeCommit,
+    /// The commit is answered; then every connection is gone and no other can be made.
+    AfterAnswer,
+}
+
+/// What the connections of a proxy share.
+struct Shared {
+    cut: Cut,
+    /// A connection was chosen.
+    done: AtomicBool,
+    /// Nothing passes any more.
+    closed: watch::Sender<bool>,
 }
 
 /// A proxy in front of the server that `url` names; answers the URL of the proxy. It lives as long as the runtime.
@@ -24,17 +36,31 @@ pub(crate) async fn in_front_of(url: &str, cut: Cut) -> String {
     let port = listener.local_addr().unwrap().port();
     let target = target.to_owned();
     tokio::spawn(async move {
-        let done = Arc::new(AtomicBool::new(false));
+        let shared =
+            Arc::new(Shared { cut, done: AtomicBool::new(false), closed: watch::Sender::new(false) });
         while let Ok((client, _)) = listener.accept().await {
+            if *shared.closed.borrow() {
+                return;
+            }
             let server = TcpStream::connect(&target).await.unwrap();
             let (client_read, client_write) = client.into_split();
             let (server_read, server_write) = server.into_split();
             let cutting = Arc::new(AtomicBool::new(false));
-            tokio::spawn(requests(client_read, server_write, cut, Arc::clone(&done), Arc::clone(&cutting)));
-            tokio::spawn(answers(server_read, client_write, Arc::clone(&done), cutting));
+            let requests = requests(client_read, server_write, Arc::clone(&shared), Arc::clone(&cutting));
+            let answers = answers(server_read, client_write, Arc::clone(&shared), cutting);
+            tokio::spawn(until_closed(shared.closed.subscribe(), requests));
+            tokio::spawn(until_closed(shared.closed.subscribe(), answers));
         }
     });
     format!("{before}@127.0.0.1:{port}/{path}")
+}
+
+/// Does it until nothing may pass any more.
+async fn until_closed(mut closed: watch::Receiver<bool>, work: impl Future<Output = ()>) {
+    tokio::select! {
+        () = work => {}
+        _ = closed.wait_for(|closed| *closed) => {}
+    }
 }
 
 /// Finds the request that commits.
@@ -69,8 +95,7 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
 async fn requests(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
-    cut: Cut,
-    done: Arc<AtomicBool>,
+    shared: Arc<Shared>,
     cutting: Arc<AtomicBool>,
 ) {
     let mut buffer = vec![0; 1 << 20];
@@ -78,9 +103,9 @@ async fn requests(
     loop {
         let Ok(count @ 1..) = from.read(&mut buffer).await else { return };
         let chunk = &buffer[..count];
-        if watcher.commits(chunk) && !done.swap(true, Ordering::SeqCst) {
+        if watcher.commits(chunk) && !shared.done.swap(true, Ordering::SeqCst) {
             cutting.store(true, Ordering::SeqCst);
-            if cut == Cut::BeforeCommit {
+            if shared.cut == Cut::BeforeCommit {
                 // Both halves are dropped: server and client see the connection closed.
                 return;
             }
@@ -97,7 +122,7 @@ async fn requests(
 async fn answers(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
-    done: Arc<AtomicBool>,
+    shared: Arc<Shared>,
     cutting: Arc<AtomicBool>,
 ) {
     let mut buffer = vec![0; 1 << 20];
@@ -110,12 +135,16 @@ async fn answers(
             let postgres_is_ready = held.ends_with(b"Z\0\0\0\x05I");
             let mysql_is_ok = held.len() < 32 && held.get(3..5) == Some(&[1, 0]);
             if postgres_is_ready && find(&held, b"SERROR\0").is_some() {
-                done.store(false, Ordering::SeqCst);
+                shared.done.store(false, Ordering::SeqCst);
                 cutting.store(false, Ordering::SeqCst);
                 if to.write_all(&std::mem::take(&mut held)).await.is_err() {
                     return;
                 }
             } else if postgres_is_ready || mysql_is_ok {
+                if shared.cut == Cut::AfterAnswer {
+                    let _ = to.write_all(&held).await;
+                    shared.closed.send_replace(true);
+                }
                 return;
             }
         } else if to.write_all(chunk).await.is_err() {

@@ -114,7 +114,8 @@ impl Place {
     /// Returns when a connection of a store waits for a lock that somebody holds.
     pub(crate) async fn wait_for_waiter(&self) {
         let mut backdoor = self.backdoor().await;
-        // MariaDB renews what it tells about transactions only when nobody asked for a tenth of a second.
+        // No server tells when a wait begins, so it must be asked again and again; and MariaDB renews what it says about
+        // transactions only when nobody asked for a tenth of a second.
         for _ in 0..100 {
             if !backdoor.column(&self.waiters()).await.is_empty() {
                 return;
