@@ -125,7 +125,8 @@ operations! {
 
     Health, "health", Viewer, Anyone, false, "Tells that the process lives.";
     Ready, "ready", Viewer, Anyone, false, "Tells whether the process takes requests.";
-    Manual, "manual", Viewer, Anyone, false, "The schema of this API and a page to read it.";
+    Schema, "schema", Viewer, Anyone, false, "The schema of this API.";
+    Manual, "manual", Viewer, Anyone, false, "A page to read the schema of this API.";
 }
 
 #[cfg(test)]

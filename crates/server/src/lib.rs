@@ -8,6 +8,7 @@
 mod cells;
 mod clock;
 mod error;
+pub mod http;
 mod identity;
 mod janitor;
 mod logs;

@@ -1,6 +1,7 @@
 //! The whole server: opened by `build`, served by `run`.
 
 use std::future::IntoFuture;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +21,7 @@ use tracing::{info, warn};
 use crate::cells::LocalCells;
 use crate::clock::Clock;
 use crate::error::Error;
+use crate::http;
 use crate::identity::Identity;
 use crate::janitor::Janitor;
 use crate::logs::{Logs, Ownership, Vault};
@@ -133,8 +135,9 @@ impl Server {
         tasks.spawn(self.janitor().run(stop.clone()));
         let routes = self.routes(&stop, &tasks);
         info!(url = self.url, member = %self.identity.member, "serving");
+        let service = routes.into_make_service_with_connect_info::<SocketAddr>();
         let serving =
-            axum::serve(self.listener, routes).with_graceful_shutdown(stop.clone().cancelled_owned());
+            axum::serve(self.listener, service).with_graceful_shutdown(stop.clone().cancelled_owned());
         let served = tokio::select! {
             served = serving.into_future() => served.map_err(Error::Serve),
             () = late(&stop) => {
@@ -165,7 +168,21 @@ impl Server {
             let service = AgentServiceServer::new(service).max_decoding_message_size(NODE_MESSAGE_BYTES_MAX);
             routes = routes.merge(tonic::service::Routes::new(service).into_axum_router());
         }
+        if self.options.roles.api {
+            routes = http::router(self.edge(stop)).merge(routes.reset_fallback());
+        }
         routes
+    }
+
+    fn edge(&self, stop: &CancellationToken) -> http::Edge {
+        let cells = Arc::clone(&self.cells);
+        let waits_for = move || if cells.is_ready() { Vec::new() } else { vec!["cells".to_owned()] };
+        http::Edge {
+            app: Arc::clone(&self.app),
+            readiness: Arc::new(waits_for),
+            secure_cookies: self.url.starts_with("https://"),
+            stop: stop.clone(),
+        }
     }
 
     fn membership(&self) -> Membership {

@@ -29,6 +29,10 @@ pub(crate) const GENERATED: &[Generated] = &[
         file: "docs/job.schema.json",
     },
     Generated {
+        command: &["run", "--quiet", "--package", "mainspring-server", "--example", "openapi"],
+        file: "docs/openapi.json",
+    },
+    Generated {
         command: &["run", "--quiet", "--package", "mainspring-cli", "--", "reference"],
         file: "docs/cli.md",
     },

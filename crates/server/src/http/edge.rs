@@ -1,0 +1,64 @@
+//! The edge as a whole: what handlers share, and the router of all routes.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::MethodRouter;
+use mainspring_app::App;
+use mainspring_model::ErrorCode;
+use tokio_util::sync::CancellationToken;
+
+use super::failure::Failure;
+use super::{frame, routes};
+
+/// Tells what the process still waits for; nothing when it is ready.
+pub type Readiness = Arc<dyn Fn() -> Vec<String> + Send + Sync>;
+
+/// What handlers share.
+#[derive(Clone)]
+pub struct Edge {
+    /// The use cases.
+    pub app: Arc<App>,
+    /// Whether the process is ready.
+    pub readiness: Readiness,
+    /// Whether cookies are only for encrypted connections: whether the server's own URL is `https`.
+    pub secure_cookies: bool,
+    /// Ends open streams when the process stops.
+    pub stop: CancellationToken,
+}
+
+/// All routes. Whatever else is asked for is answered with a problem, too.
+pub fn router(edge: Edge) -> Router {
+    let edge = Arc::new(edge);
+    let mut paths: Vec<(&'static str, MethodRouter<Arc<Edge>>)> = Vec::new();
+    for route in routes::all() {
+        let (path, handler) = route.into_handler();
+        match paths.iter_mut().find(|(known, _)| *known == path) {
+            Some((_, methods)) => *methods = std::mem::take(methods).merge(handler),
+            None => paths.push((path, handler)),
+        }
+    }
+    let mut router = Router::new();
+    for (path, methods) in paths {
+        router = router.route(path, methods.fallback(not_allowed));
+    }
+    router
+        .fallback(not_found)
+        .layer(axum::middleware::from_fn_with_state(edge.clone(), frame::frame))
+        .with_state(edge)
+}
+
+/// A caller of gRPC reads no problems: it is told in its own words (12 is "unimplemented").
+async fn not_found(headers: HeaderMap) -> Response {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if kind.starts_with("application/grpc") {
+        return ([(header::CONTENT_TYPE, "application/grpc")], [("grpc-status", "12")]).into_response();
+    }
+    Failure::new(ErrorCode::NotFound, "there is nothing at this path").into_response()
+}
+
+async fn not_allowed() -> Failure {
+    Failure::new(ErrorCode::MethodNotAllowed, "the path exists, but not with this method")
+}

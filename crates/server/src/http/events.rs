@@ -1,0 +1,62 @@
+//! Event streams: server-sent events with a comment now and then, ended when the process stops or the token is no longer good.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::Stream;
+use mainspring_app::{Caller, Watch};
+
+use super::edge::Edge;
+
+/// A comment after so much silence keeps the connection open.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// How often a stream makes sure that its caller may still listen.
+pub(crate) const REFRESH_EVERY: Duration = Duration::from_secs(15);
+
+/// The answer of a stream of events.
+pub(crate) fn stream(events: impl Stream<Item = Event> + Send + 'static) -> Response {
+    use futures_util::StreamExt as _;
+    let events = events.map(Ok::<Event, Infallible>);
+    let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+/// Where a stream goes on: the header that browsers send by themselves, or the parameter for others.
+pub(crate) fn last_event_id<'a>(headers: &'a HeaderMap, parameter: Option<&'a str>) -> Option<&'a str> {
+    let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
+    header.or(parameter).filter(|id| !id.is_empty())
+}
+
+/// The news of a watch.
+pub(crate) fn news(edge: Arc<Edge>, caller: Caller, watch: Watch) -> impl Stream<Item = Event> + Send {
+    futures_util::stream::unfold((edge, caller, watch), |(edge, mut caller, mut watch)| async move {
+        loop {
+            tokio::select! {
+                () = edge.stop.cancelled() => return None,
+                event = watch.next() => {
+                    let event = event?;
+                    let data = serde_json::to_string(&event).unwrap_or_default();
+                    let name = match event.what {
+                        mainspring_wire::api::WatchWhat::Run { .. } => "run",
+                        mainspring_wire::api::WatchWhat::Node { .. } => "node",
+                        mainspring_wire::api::WatchWhat::Reset => "reset",
+                    };
+                    let sent = Event::default().event(name).data(data);
+                    let sent = if event.mark.is_empty() { sent } else { sent.id(event.mark) };
+                    return Some((sent, (edge, caller, watch)));
+                }
+                () = tokio::time::sleep(REFRESH_EVERY) => {
+                    caller = edge.app.refresh(&caller).await.ok()?;
+                    watch.replace(&caller);
+                }
+            }
+        }
+    })
+}

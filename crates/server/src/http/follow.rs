@@ -1,0 +1,212 @@
+//! Following the output of a run: what is there, then what comes, then the next attempt, until the run is over.
+//!
+//! A position is an attempt and an offset, printed `2:1375`; a follower that was cut off goes on from the last one it saw.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::response::sse::Event;
+use futures_util::Stream;
+use mainspring_app::{Caller, LogQuery, LogTarget, Watch, WatchFilter};
+use mainspring_model::RunId;
+use mainspring_wire::api::LogLine;
+use serde_json::json;
+
+use super::edge::Edge;
+use super::events::REFRESH_EVERY;
+use super::failure::Failure;
+
+/// How long to wait for the rest of the output of a run that is over, when nothing comes.
+const LATE_MAX: Duration = Duration::from_secs(10);
+/// How often to look when no news come: the owner of the run may be another process.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// Something that a follower learns.
+pub(crate) enum Item {
+    /// A piece of output, and the position after it.
+    Line(LogLine, String),
+    /// Another attempt begins.
+    Attempt(u32),
+    /// The run is over and all of its output was told.
+    End,
+}
+
+/// A follower.
+pub(crate) struct Follow {
+    edge: Arc<Edge>,
+    caller: Caller,
+    run: RunId,
+    query: LogQuery,
+    target: LogTarget,
+    news: Watch,
+    ready: VecDeque<Item>,
+    /// Something was last told, or the run was not over.
+    heard_at: Instant,
+    refreshed_at: Instant,
+    ended: bool,
+}
+
+impl Follow {
+    /// A follower from a position, or from where the query says.
+    pub(crate) async fn open(
+        edge: Arc<Edge>,
+        caller: Caller,
+        run: RunId,
+        mut query: LogQuery,
+        position: Option<&str>,
+    ) -> Result<Self, Failure> {
+        // Listen before looking, so that nothing falls between.
+        let filter = WatchFilter { run: Some(run), ..WatchFilter::default() };
+        let news = edge.app.watch(&caller, filter, None).await?;
+        let mut from = query.attempt;
+        if let Some((attempt, offset)) = position.and_then(parse_position) {
+            query.offset = offset;
+            from = from.or(attempt);
+        }
+        let target = edge.app.log_target(&caller, run, from).await?;
+        let now = Instant::now();
+        let ready = VecDeque::new();
+        Ok(Self {
+            edge,
+            caller,
+            run,
+            query,
+            target,
+            news,
+            ready,
+            heard_at: now,
+            refreshed_at: now,
+            ended: false,
+        })
+    }
+
+    /// What comes, as events.
+    pub(crate) fn events(self) -> impl Stream<Item = Event> + Send {
+        futures_util::stream::unfold(self, |mut follow| async move {
+            let event = match follow.next().await? {
+                Item::Line(line, id) => {
+                    let data = serde_json::to_string(&line).unwrap_or_default();
+                    Event::default().event("line").id(id).data(data)
+                }
+                Item::Attempt(attempt) => {
+                    let data = json!({ "attempt": attempt }).to_string();
+                    Event::default().event("attempt").id(format!("{attempt}:0")).data(data)
+                }
+                Item::End => Event::default().event("end").data("{}"),
+            };
+            Some((event, follow))
+        })
+    }
+
+    /// The next item; none after the end.
+    pub(crate) async fn next(&mut self) -> Option<Item> {
+        loop {
+            if let Some(item) = self.ready.pop_front() {
+                self.ended |= matches!(item, Item::End);
+                return Some(item);
+            }
+            if self.ended {
+                return None;
+            }
+            if self.refreshed_at.elapsed() >= REFRESH_EVERY {
+                self.caller = self.edge.app.refresh(&self.caller).await.ok()?;
+                self.refreshed_at = Instant::now();
+            }
+            self.look().await.ok()?;
+            if self.ready.is_empty() && !self.wait().await {
+                return None;
+            }
+        }
+    }
+
+    /// Reads what is there.
+    async fn look(&mut self) -> Result<(), Failure> {
+        let page = self.edge.app.read_log(&self.target, self.query).await?;
+        if page.next_offset > self.query.offset {
+            self.heard_at = Instant::now();
+        }
+        self.query.offset = page.next_offset;
+        let ends: Vec<u64> =
+            page.lines.iter().skip(1).map(|line| line.offset).chain([page.next_offset]).collect();
+        let items = page.lines.into_iter().zip(ends);
+        self.ready.extend(items.map(|(line, end)| Item::Line(line, format!("{}:{end}", page.attempt))));
+        if !self.ready.is_empty() || page.next_offset < page.length {
+            return Ok(());
+        }
+        let told = page.ended || self.target.is_over && self.heard_at.elapsed() >= LATE_MAX;
+        if told || self.target.attempt() == 0 {
+            self.go_on(told).await?;
+        }
+        Ok(())
+    }
+
+    /// All of this attempt was told: goes on with the next, or ends when none follows.
+    async fn go_on(&mut self, told: bool) -> Result<(), Failure> {
+        if told && self.query.attempt.is_some() {
+            self.ready.push_back(Item::End);
+            return Ok(());
+        }
+        let shown = self.target.attempt();
+        let next = self.edge.app.log_target(&self.caller, self.run, None).await?;
+        if next.attempt() > shown {
+            let one_by_one = self.edge.app.log_target(&self.caller, self.run, Some(shown + 1)).await;
+            self.target = one_by_one.unwrap_or(next);
+            self.target.is_over &= self.target.attempt() == next.attempt();
+            self.query.offset = 0;
+            self.heard_at = Instant::now();
+            self.ready.push_back(Item::Attempt(self.target.attempt()));
+        } else if next.is_over && (told || shown == 0) {
+            self.ready.push_back(Item::End);
+        } else {
+            self.target = next;
+        }
+        Ok(())
+    }
+
+    /// Waits for more output or for news of the run; false when the process stops.
+    async fn wait(&mut self) -> bool {
+        let app = self.edge.app.clone();
+        tokio::select! {
+            () = self.edge.stop.cancelled() => return false,
+            () = app.log_grown(&self.target, self.query.offset) => {}
+            news = self.news.next() => {
+                if news.is_none() {
+                    return false;
+                }
+            }
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+        }
+        // Whether the run is over may have changed.
+        if let Ok(target) = app.log_target(&self.caller, self.run, None).await
+            && target.attempt() == self.target.attempt()
+        {
+            if !target.is_over {
+                self.heard_at = Instant::now();
+            }
+            self.target = target;
+        }
+        true
+    }
+}
+
+/// `2:1375`, or an offset alone.
+fn parse_position(text: &str) -> Option<(Option<u32>, u64)> {
+    match text.split_once(':') {
+        Some((attempt, offset)) => Some((Some(attempt.parse().ok()?), offset.parse().ok()?)),
+        None => Some((None, text.parse().ok()?)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_position;
+
+    #[test]
+    fn positions_are_an_attempt_and_an_offset() {
+        assert_eq!(parse_position("2:1375"), Some((Some(2), 1375)));
+        assert_eq!(parse_position("1375"), Some((None, 1375)));
+        assert_eq!(parse_position("x"), None);
+        assert_eq!(parse_position("1:"), None);
+    }
+}

@@ -1,0 +1,24 @@
+//! The HTTP API: sockets' side of `app`. Routes with their permissions and schemas are in `routes/`, one file for each noun.
+//!
+//! What is absent: decisions. A handler reads the request, calls one use case and writes the answer. Status codes live in
+//! `failure.rs` and nowhere else. Invariant: a route cannot be made without naming its operation ([`route::Route`]).
+
+mod answer;
+mod body;
+mod caller;
+mod docs;
+mod edge;
+mod events;
+mod failure;
+mod follow;
+mod frame;
+mod openapi;
+mod origin;
+mod params;
+mod route;
+mod routes;
+mod tag;
+
+pub use edge::{Edge, Readiness, router};
+pub use openapi::document as openapi;
+pub use routes::{Described, described};

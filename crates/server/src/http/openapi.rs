@@ -1,0 +1,158 @@
+//! The schema of the API, OpenAPI 3.1, made from the table of routes and the types of `wire`.
+
+use mainspring_app::Place;
+use serde_json::{Map, Value, json};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::route::Route;
+use super::routes;
+
+/// The whole schema.
+pub fn document() -> Value {
+    let mut paths = Map::new();
+    let mut schemas = Map::new();
+    add_schema::<mainspring_wire::api::Problem>(&mut schemas);
+    for route in routes::all() {
+        let operation = operation(&route);
+        for (name, schema) in &route.doc.schemas {
+            schemas.entry(name.clone()).or_insert_with(|| serde_json::to_value(schema).unwrap_or_default());
+        }
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method.as_str().to_ascii_lowercase()] = operation;
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Mainspring",
+            "description": "The management API of Mainspring: jobs, runs, nodes, files, roles and tokens. See docs/api.md.",
+            "version": env!("CARGO_PKG_VERSION"),
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer", "bearerFormat": "ms_…"},
+                "session": {"type": "apiKey", "in": "cookie", "name": super::caller::COOKIE},
+            },
+        },
+    })
+}
+
+fn operation(route: &Route) -> Value {
+    let operation = route.operation;
+    let mut responses = Map::new();
+    for (status, answer) in &route.doc.answers {
+        responses.insert(status.to_string(), answer.clone());
+    }
+    let problem = json!({"$ref": "#/components/schemas/Problem"});
+    responses.insert(
+        "default".into(),
+        json!({"description": "What went wrong.", "content": {"application/problem+json": {"schema": problem}}}),
+    );
+    let mut parameters = path_parameters(route.path);
+    parameters.extend(route.doc.parameters.iter().cloned());
+    let noun = operation.name().split('.').next().unwrap_or_default();
+    let mut described = json!({
+        "operationId": operation.name().replace('.', "_"),
+        "summary": operation.help(),
+        "tags": [noun],
+        "parameters": parameters,
+        "responses": responses,
+        "x-permission": permission(route),
+    });
+    if operation.place() != Place::Anyone {
+        described["security"] = json!([{"token": []}, {"session": []}]);
+    }
+    if let Some(body) = &route.doc.body {
+        described["requestBody"] = body.clone();
+    }
+    described
+}
+
+/// Who may, as the table says.
+fn permission(route: &Route) -> Value {
+    let one = |operation: mainspring_app::Operation| {
+        let place = match operation.place() {
+            Place::Namespace => "namespace",
+            Place::Cluster => "everywhere",
+            Place::SignedIn => "signed in",
+            Place::Anyone => "anyone",
+        };
+        json!({"operation": operation.name(), "role": operation.role().name(), "place": place})
+    };
+    let all = std::iter::once(route.operation).chain(route.or.iter().copied());
+    all.map(one).collect()
+}
+
+fn path_parameters(path: &str) -> Vec<Value> {
+    let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    names
+        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": path_schema(name)}))
+        .collect()
+}
+
+fn path_schema(name: &str) -> Value {
+    let schema = match name {
+        "run" => mainspring_model::RunId::schema(),
+        "node" => mainspring_model::NodeId::schema(),
+        "digest" => mainspring_model::spec::Digest::schema(),
+        "namespace" => mainspring_model::Namespace::schema(),
+        "version" | "cell" => return json!({"type": "integer", "minimum": 0}),
+        _ => return json!({"type": "string"}),
+    };
+    serde_json::to_value(schema).unwrap_or_default()
+}
+
+fn add_schema<S: ToSchema>(schemas: &mut Map<String, Value>) {
+    let mut found = Vec::new();
+    S::schemas(&mut found);
+    found.push((S::name().to_string(), <S as PartialSchema>::schema()));
+    for (name, schema) in found {
+        schemas.insert(name, serde_json::to_value(schema).unwrap_or_default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every reference in the tree.
+    fn references<'a>(tree: &'a Value, found: &mut Vec<&'a str>) {
+        match tree {
+            Value::Object(map) => map.iter().for_each(|(key, value)| match (key.as_str(), value) {
+                ("$ref", Value::String(target)) => found.push(target),
+                (_, value) => references(value, found),
+            }),
+            Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn nothing_is_referred_to_that_is_not_there() {
+        let document = document();
+        let mut found = Vec::new();
+        references(&document, &mut found);
+        assert!(found.len() > 50);
+        for target in found {
+            let pointer = target.strip_prefix('#').unwrap();
+            assert!(document.pointer(pointer).is_some(), "{target}");
+        }
+    }
+
+    #[test]
+    fn every_operation_is_there_once() {
+        let document = document();
+        let paths = document["paths"].as_object().unwrap();
+        let mut ids: Vec<&str> = paths
+            .values()
+            .flat_map(|path| path.as_object().unwrap().values())
+            .map(|operation| operation["operationId"].as_str().unwrap())
+            .collect();
+        let count = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), count);
+    }
+}

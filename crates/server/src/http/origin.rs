@@ -1,0 +1,38 @@
+//! Whether a request that came with a cookie comes from our own pages. Browsers send cookies along with requests that other
+//! sites make; `SameSite=Strict` keeps most of those away, this check the rest.
+
+use axum::http::{HeaderMap, header};
+
+/// Whether the browser says that the page that asks is of the origin that is asked. Without a word of it: no.
+pub(crate) fn is_same(headers: &HeaderMap) -> bool {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    if let Some(origin) = text(header::ORIGIN.as_str()) {
+        let host = text(header::HOST.as_str());
+        let asked = origin.split_once("://").map(|(_, authority)| authority);
+        return asked.is_some() && asked == host;
+    }
+    text("sec-fetch-site") == Some("same-origin")
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{HeaderName, HeaderValue};
+
+    use super::*;
+
+    fn check(headers: &[(&'static str, &'static str)], same: bool) {
+        let map = headers.iter().map(|(n, v)| (HeaderName::from_static(n), HeaderValue::from_static(v)));
+        assert_eq!(is_same(&map.collect()), same, "{headers:?}");
+    }
+
+    #[test]
+    fn only_our_own_pages() {
+        check(&[("host", "a:1"), ("origin", "http://a:1")], true);
+        check(&[("host", "a:1"), ("origin", "https://a:2")], false);
+        check(&[("host", "a:1"), ("origin", "null")], false);
+        check(&[("host", "a:1"), ("origin", "http://evil.example")], false);
+        check(&[("host", "a:1"), ("sec-fetch-site", "same-origin")], true);
+        check(&[("host", "a:1"), ("sec-fetch-site", "cross-site")], false);
+        check(&[("host", "a:1")], false);
+    }
+}

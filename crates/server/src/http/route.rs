@@ -1,0 +1,178 @@
+//! A route: method, path, operation, handler and what the schema says about it, in one row of a table.
+//!
+//! Invariant: no route without an operation of the permission table.
+
+use std::sync::Arc;
+
+use axum::handler::Handler;
+use axum::http::Method;
+use axum::routing::{MethodFilter, MethodRouter, on};
+use mainspring_app::Operation;
+use serde_json::{Value, json};
+use utoipa::openapi::path::ParameterIn;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+
+use super::edge::Edge;
+
+/// A route.
+pub(crate) struct Route {
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
+    /// What it is.
+    pub(crate) operation: Operation,
+    /// What it may also be, by what the request says.
+    pub(crate) or: &'static [Operation],
+    handler: MethodRouter<Arc<Edge>>,
+    pub(crate) doc: Doc,
+}
+
+/// What the schema says about a route.
+#[derive(Default)]
+pub(crate) struct Doc {
+    pub(crate) parameters: Vec<Value>,
+    pub(crate) body: Option<Value>,
+    pub(crate) answers: Vec<(u16, Value)>,
+    pub(crate) schemas: Vec<(String, RefOr<Schema>)>,
+}
+
+impl Route {
+    /// A route that reads.
+    pub(crate) fn get<H, T>(path: &'static str, operation: Operation, handler: H) -> Self
+    where
+        H: Handler<T, Arc<Edge>>,
+        T: 'static,
+    {
+        Self::new(Method::GET, MethodFilter::GET, path, operation, handler)
+    }
+
+    /// A route that makes or does something.
+    pub(crate) fn post<H, T>(path: &'static str, operation: Operation, handler: H) -> Self
+    where
+        H: Handler<T, Arc<Edge>>,
+        T: 'static,
+    {
+        Self::new(Method::POST, MethodFilter::POST, path, operation, handler)
+    }
+
+    /// A route that makes or replaces something.
+    pub(crate) fn put<H, T>(path: &'static str, operation: Operation, handler: H) -> Self
+    where
+        H: Handler<T, Arc<Edge>>,
+        T: 'static,
+    {
+        Self::new(Method::PUT, MethodFilter::PUT, path, operation, handler)
+    }
+
+    /// A route that removes something.
+    pub(crate) fn delete<H, T>(path: &'static str, operation: Operation, handler: H) -> Self
+    where
+        H: Handler<T, Arc<Edge>>,
+        T: 'static,
+    {
+        Self::new(Method::DELETE, MethodFilter::DELETE, path, operation, handler)
+    }
+
+    fn new<H, T>(
+        method: Method,
+        filter: MethodFilter,
+        path: &'static str,
+        operation: Operation,
+        handler: H,
+    ) -> Self
+    where
+        H: Handler<T, Arc<Edge>>,
+        T: 'static,
+    {
+        Self { method, path, operation, or: &[], handler: on(filter, handler), doc: Doc::default() }
+    }
+
+    /// What else it may be.
+    pub(crate) fn or(mut self, operations: &'static [Operation]) -> Self {
+        self.or = operations;
+        self
+    }
+
+    /// What its query may say.
+    pub(crate) fn query<Q: IntoParams>(mut self) -> Self {
+        let parameters = Q::into_params(|| Some(ParameterIn::Query));
+        self.doc
+            .parameters
+            .extend(parameters.iter().map(|one| serde_json::to_value(one).unwrap_or_default()));
+        self
+    }
+
+    /// A header that it reads.
+    pub(crate) fn header(mut self, name: &str, description: &str) -> Self {
+        let schema = json!({"type": "string"});
+        let parameter = json!({"name": name, "in": "header", "required": false, "description": description, "schema": schema});
+        self.doc.parameters.push(parameter);
+        self
+    }
+
+    /// The headers of what has a revision.
+    pub(crate) fn conditional(self) -> Self {
+        self.header("If-Match", "Only if it has this tag, such as `\"7\"`; `*` if it exists.")
+    }
+
+    /// The key under which a repeated request is the same.
+    pub(crate) fn idempotent(self) -> Self {
+        self.header("Idempotency-Key", "The same key is the same run.")
+    }
+
+    /// Its body.
+    pub(crate) fn body<B: ToSchema>(mut self) -> Self {
+        let schema = self.schema::<B>();
+        self.doc.body = Some(json!({"required": true, "content": {"application/json": {"schema": schema}}}));
+        self
+    }
+
+    /// Its body, which may be left out.
+    pub(crate) fn optional_body<B: ToSchema>(mut self) -> Self {
+        let schema = self.schema::<B>();
+        self.doc.body = Some(json!({"required": false, "content": {"application/json": {"schema": schema}}}));
+        self
+    }
+
+    /// A body of these media types.
+    pub(crate) fn raw_body(mut self, kinds: &[&str], schema: Value) -> Self {
+        let content: serde_json::Map<String, Value> =
+            kinds.iter().map(|kind| ((*kind).to_owned(), json!({"schema": schema}))).collect();
+        self.doc.body = Some(json!({"required": true, "content": content}));
+        self
+    }
+
+    /// What it answers.
+    pub(crate) fn answers<A: ToSchema>(mut self, status: u16, description: &str) -> Self {
+        let schema = self.schema::<A>();
+        let content = json!({"application/json": {"schema": schema}});
+        self.doc.answers.push((status, json!({"description": description, "content": content})));
+        self
+    }
+
+    /// What it answers in another language than JSON, or with nothing.
+    pub(crate) fn answers_raw(mut self, status: u16, description: &str, kind: Option<&str>) -> Self {
+        let answer = match kind {
+            Some(kind) => {
+                json!({"description": description, "content": {kind: {"schema": {"type": "string"}}}})
+            }
+            None => json!({"description": description}),
+        };
+        self.doc.answers.push((status, answer));
+        self
+    }
+
+    /// The schema of a type by reference; the type joins the components.
+    pub(crate) fn schema<S: ToSchema>(&mut self) -> Value {
+        let mut schemas = Vec::new();
+        S::schemas(&mut schemas);
+        self.doc.schemas.append(&mut schemas);
+        let name = S::name();
+        self.doc.schemas.push((name.to_string(), <S as PartialSchema>::schema()));
+        json!({"$ref": format!("#/components/schemas/{name}")})
+    }
+
+    pub(crate) fn into_handler(self) -> (&'static str, MethodRouter<Arc<Edge>>) {
+        (self.path, self.handler)
+    }
+}

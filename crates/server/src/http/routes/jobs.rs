@@ -1,0 +1,230 @@
+//! Jobs.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use mainspring_app::{Operation, PageRequest, PutJob};
+use mainspring_model::{JobSpec, Namespace};
+use mainspring_wire::api::{self, NoteRequest, Page, PutOutcome};
+use serde::Deserialize;
+use serde_json::json;
+use utoipa::IntoParams;
+
+use crate::http::answer::{Answer, empty, located, ok, tagged, unless_known};
+use crate::http::body::{OptionalJson, SpecText};
+use crate::http::caller::SignedIn;
+use crate::http::edge::Edge;
+use crate::http::params::{InNamespace, PathParts, Query};
+use crate::http::route::Route;
+use crate::http::tag::condition;
+
+pub(super) fn routes() -> Vec<Route> {
+    let spec = json!({"$ref": "#/components/schemas/JobSpec"});
+    let mut put = Route::put("/v1/jobs/{job}", Operation::JobPut, put)
+        .query::<PutQuery>()
+        .conditional()
+        .header("If-None-Match", "`*`: only if there is none.")
+        .answers::<api::Job>(200, "The job as it is now.")
+        .answers::<api::Job>(201, "The job that was made.");
+    put.schema::<JobSpec>();
+    let put = put.raw_body(&["application/json", "application/yaml", "application/toml"], spec);
+    vec![
+        Route::get("/v1/jobs", Operation::JobList, list)
+            .query::<JobsQuery>()
+            .answers::<Page<api::Job>>(200, "Jobs, in the order in which they were made."),
+        Route::get("/v1/jobs/{job}", Operation::JobGet, get)
+            .query::<InNamespace>()
+            .answers::<api::Job>(200, "The job."),
+        put,
+        Route::delete("/v1/jobs/{job}", Operation::JobDelete, delete)
+            .query::<InNamespace>()
+            .conditional()
+            .answers_raw(204, "It is gone.", None),
+        Route::get("/v1/jobs/{job}/versions", Operation::JobVersions, versions)
+            .query::<VersionsQuery>()
+            .answers::<Page<api::JobVersion>>(200, "Versions, newest first."),
+        Route::get("/v1/jobs/{job}/versions/{version}", Operation::JobVersion, version)
+            .query::<InNamespace>()
+            .answers::<api::JobVersion>(200, "The version."),
+        Route::get("/v1/jobs/{job}/diff", Operation::JobDiff, diff)
+            .query::<DiffQuery>()
+            .answers::<api::JobDiff>(200, "What differs."),
+        Route::post("/v1/jobs/{job}/pause", Operation::JobPause, pause)
+            .query::<InNamespace>()
+            .conditional()
+            .optional_body::<NoteRequest>()
+            .answers::<api::Job>(200, "The job."),
+        Route::post("/v1/jobs/{job}/resume", Operation::JobResume, resume)
+            .query::<InNamespace>()
+            .conditional()
+            .optional_body::<NoteRequest>()
+            .answers::<api::Job>(200, "The job."),
+    ]
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct JobsQuery {
+    /// Here and in all below; without it, everywhere that you may look.
+    namespace: Option<Namespace>,
+    /// With what they say.
+    #[serde(default)]
+    spec: bool,
+    /// At most so many items.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<usize>,
+    /// Where the last page ended.
+    cursor: Option<String>,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct PutQuery {
+    /// Where it lives; `default` when nothing is said.
+    namespace: Option<Namespace>,
+    /// Only tell what would change.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct VersionsQuery {
+    /// Where it lives; `default` when nothing is said.
+    namespace: Option<Namespace>,
+    /// At most so many items.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<usize>,
+    /// Where the last page ended.
+    cursor: Option<String>,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct DiffQuery {
+    /// Where it lives; `default` when nothing is said.
+    namespace: Option<Namespace>,
+    /// The one version; without it, the one before `to`.
+    from: Option<u32>,
+    /// The other; without it, the current one.
+    to: Option<u32>,
+}
+
+type Context = State<Arc<Edge>>;
+
+async fn list(State(edge): Context, SignedIn(caller): SignedIn, Query(query): Query<JobsQuery>) -> Answer {
+    let page = PageRequest { limit: query.limit, cursor: query.cursor };
+    ok(&edge.app.list_jobs(&caller, query.namespace.as_ref(), query.spec, &page).await?)
+}
+
+async fn get(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(query): Query<InNamespace>,
+    headers: HeaderMap,
+) -> Answer {
+    let job = edge.app.job(&caller, &query.or_default(), path.text("job")).await?;
+    unless_known(&headers, &job, job.revision)
+}
+
+async fn put(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(query): Query<PutQuery>,
+    headers: HeaderMap,
+    SpecText { text, format }: SpecText,
+) -> Answer {
+    let request = PutJob {
+        namespace: query.namespace.unwrap_or_default(),
+        job: path.text("job"),
+        text: &text,
+        format,
+        condition: condition(&headers)?,
+        dry_run: query.dry_run,
+    };
+    let job = edge.app.put_job(&caller, request).await?;
+    match job.outcome {
+        Some(PutOutcome::Created) if !query.dry_run => {
+            let path = format!("/v1/jobs/{}?namespace={}", job.name, job.namespace);
+            located(tagged(StatusCode::CREATED, &job, job.revision), &path)
+        }
+        _ => tagged(StatusCode::OK, &job, job.revision),
+    }
+}
+
+async fn delete(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(query): Query<InNamespace>,
+    headers: HeaderMap,
+) -> Answer {
+    edge.app.delete_job(&caller, &query.or_default(), path.text("job"), condition(&headers)?).await?;
+    empty()
+}
+
+async fn versions(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(query): Query<VersionsQuery>,
+) -> Answer {
+    let page = PageRequest { limit: query.limit, cursor: query.cursor };
+    let namespace = query.namespace.unwrap_or_default();
+    ok(&edge.app.list_job_versions(&caller, &namespace, path.text("job"), &page).await?)
+}
+
+async fn version(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(query): Query<InNamespace>,
+) -> Answer {
+    let number = path.read("version")?;
+    ok(&edge.app.job_version(&caller, &query.or_default(), path.text("job"), number).await?)
+}
+
+async fn diff(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(query): Query<DiffQuery>,
+) -> Answer {
+    let namespace = query.namespace.unwrap_or_default();
+    ok(&edge.app.diff_job(&caller, &namespace, path.text("job"), (query.from, query.to)).await?)
+}
+
+async fn pause(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(query): Query<InNamespace>,
+    headers: HeaderMap,
+    OptionalJson(request): OptionalJson<NoteRequest>,
+) -> Answer {
+    let namespace = query.or_default();
+    let condition = condition(&headers)?;
+    let job = edge.app.pause_job(&caller, &namespace, path.text("job"), request.note, condition).await?;
+    tagged(StatusCode::OK, &job, job.revision)
+}
+
+async fn resume(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(query): Query<InNamespace>,
+    headers: HeaderMap,
+    OptionalJson(request): OptionalJson<NoteRequest>,
+) -> Answer {
+    let namespace = query.or_default();
+    let condition = condition(&headers)?;
+    let job = edge.app.resume_job(&caller, &namespace, path.text("job"), request.note, condition).await?;
+    tagged(StatusCode::OK, &job, job.revision)
+}

@@ -1,0 +1,109 @@
+//! The output of a run: a part as JSON, all of it as text, or as it comes.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use mainspring_app::{Caller, LogQuery, Operation};
+use mainspring_model::RunId;
+use mainspring_wire::api::{LogPage, LogStream};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::http::answer::{Answer, ok};
+use crate::http::caller::SignedIn;
+use crate::http::edge::Edge;
+use crate::http::events::{last_event_id, stream};
+use crate::http::follow::{Follow, Item};
+use crate::http::params::{PathParts, Query};
+use crate::http::route::Route;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/v1/runs/{run}/logs", Operation::RunLogs, read)
+            .query::<LogsQuery>()
+            .header("Accept", "`application/json`, `text/plain` or `text/event-stream`.")
+            .header("Last-Event-ID", "Where a stream goes on.")
+            .answers::<LogPage>(200, "A part of the output; as text or as events when asked so."),
+    ]
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct LogsQuery {
+    /// Of this attempt; without it, of the current or last.
+    attempt: Option<u32>,
+    /// From this offset of the stored log.
+    #[serde(default)]
+    offset: u64,
+    /// At most so many stored bytes.
+    #[param(minimum = 1, maximum = 1048576)]
+    limit: Option<usize>,
+    /// Only of this stream.
+    #[param(inline)]
+    stream: Option<LogStream>,
+    /// Go on as output comes, until the run is over.
+    #[serde(default)]
+    follow: bool,
+    /// Where a stream goes on, for those who cannot send the header.
+    last_event_id: Option<String>,
+}
+
+async fn read(
+    State(edge): State<Arc<Edge>>,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(query): Query<LogsQuery>,
+    headers: HeaderMap,
+) -> Answer {
+    let run: RunId = path.read("run")?;
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let wanted =
+        LogQuery { attempt: query.attempt, offset: query.offset, limit: query.limit, stream: query.stream };
+    let position = last_event_id(&headers, query.last_event_id.as_deref());
+    match (accept.contains("text/plain"), query.follow || accept.contains("text/event-stream")) {
+        (true, true) => Ok(text_follow(Follow::open(edge, caller, run, wanted, position).await?)),
+        (false, true) => Ok(stream(Follow::open(edge, caller, run, wanted, position).await?.events())),
+        (true, false) => text(edge, &caller, run, wanted).await,
+        (false, false) => ok(&edge.app.logs(&caller, run, wanted).await?),
+    }
+}
+
+/// All that there is by now, as text, from the offset on.
+async fn text(edge: Arc<Edge>, caller: &Caller, run: RunId, query: LogQuery) -> Answer {
+    let target = edge.app.log_target(caller, run, query.attempt).await?;
+    // The first part is read here, so that its errors are problems and not a cut-off text.
+    let first = edge.app.read_log(&target, query).await?;
+    let state = (edge, target, query, Some(first));
+    let parts = futures_util::stream::unfold(state, |(edge, target, mut query, page)| async move {
+        let page = page?;
+        let text: String = page.lines.iter().map(|line| line.text.as_str()).collect();
+        let more = page.next_offset > query.offset && page.next_offset < page.length;
+        query.offset = page.next_offset;
+        let next = if more { edge.app.read_log(&target, query).await.ok() } else { None };
+        Some((Ok::<Bytes, std::io::Error>(text.into()), (edge, target, query, next)))
+    });
+    Ok(plain(Body::from_stream(parts)))
+}
+
+fn text_follow(follow: Follow) -> Response {
+    let parts = futures_util::stream::unfold(follow, |mut follow| async move {
+        loop {
+            match follow.next().await? {
+                Item::Line(line, _) => return Some((Ok::<Bytes, std::io::Error>(line.text.into()), follow)),
+                Item::Attempt(_) => {}
+                Item::End => return None,
+            }
+        }
+    });
+    plain(Body::from_stream(parts))
+}
+
+fn plain(body: Body) -> Response {
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    ([(header::CONTENT_TYPE, kind)], body).into_response()
+}

@@ -1,0 +1,127 @@
+//! Nodes, pools, and how a node joins.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use mainspring_app::{Operation, PageRequest};
+use mainspring_wire::api::{self, DrainRequest, JoinToken, JoinTokenRequest, NodeLabels, Page, Pool};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::http::answer::{Answer, json, ok, tagged, unless_known};
+use crate::http::body::{Json, OptionalJson};
+use crate::http::caller::SignedIn;
+use crate::http::edge::Edge;
+use crate::http::params::{NoQuery, PathParts, Query};
+use crate::http::route::Route;
+use crate::http::tag::condition;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/v1/nodes", Operation::NodeList, list)
+            .query::<NodesQuery>()
+            .answers::<Page<api::Node>>(200, "Nodes, in the order in which they joined."),
+        Route::get("/v1/nodes/{node}", Operation::NodeGet, get).answers::<api::Node>(200, "The node."),
+        Route::post("/v1/nodes/{node}/drain", Operation::NodeDrain, drain)
+            .conditional()
+            .optional_body::<DrainRequest>()
+            .answers::<api::Node>(200, "The node."),
+        Route::post("/v1/nodes/{node}/resume", Operation::NodeResume, resume)
+            .conditional()
+            .answers::<api::Node>(200, "The node."),
+        Route::put("/v1/nodes/{node}/labels", Operation::NodeLabel, label)
+            .conditional()
+            .body::<NodeLabels>()
+            .answers::<api::Node>(200, "The node."),
+        Route::get("/v1/pools", Operation::PoolList, pools).answers::<Page<Pool>>(200, "Pools, by name."),
+        Route::post("/v1/join-tokens", Operation::NodeInvite, invite)
+            .optional_body::<JoinTokenRequest>()
+            .answers::<JoinToken>(201, "The token."),
+    ]
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct NodesQuery {
+    /// Only of this pool.
+    pool: Option<String>,
+    /// Only in this state: `up`, `draining`, `lost` or `left`.
+    state: Option<String>,
+    /// At most so many items.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<usize>,
+    /// Where the last page ended.
+    cursor: Option<String>,
+}
+
+type Context = State<Arc<Edge>>;
+
+async fn list(State(edge): Context, SignedIn(caller): SignedIn, Query(query): Query<NodesQuery>) -> Answer {
+    let page = PageRequest { limit: query.limit, cursor: query.cursor };
+    ok(&edge.app.list_nodes(&caller, query.pool.as_deref(), query.state.as_deref(), &page).await?)
+}
+
+async fn get(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(NoQuery {}): Query<NoQuery>,
+    headers: HeaderMap,
+) -> Answer {
+    let node = edge.app.node(&caller, path.read("node")?).await?;
+    unless_known(&headers, &node, node.revision)
+}
+
+async fn drain(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(NoQuery {}): Query<NoQuery>,
+    headers: HeaderMap,
+    OptionalJson(request): OptionalJson<DrainRequest>,
+) -> Answer {
+    let node = edge.app.drain_node(&caller, path.read("node")?, request, condition(&headers)?).await?;
+    tagged(StatusCode::OK, &node, node.revision)
+}
+
+async fn resume(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(NoQuery {}): Query<NoQuery>,
+    headers: HeaderMap,
+) -> Answer {
+    let node = edge.app.resume_node(&caller, path.read("node")?, condition(&headers)?).await?;
+    tagged(StatusCode::OK, &node, node.revision)
+}
+
+async fn label(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(NoQuery {}): Query<NoQuery>,
+    headers: HeaderMap,
+    Json(request): Json<NodeLabels>,
+) -> Answer {
+    let node = edge.app.label_node(&caller, path.read("node")?, request, condition(&headers)?).await?;
+    tagged(StatusCode::OK, &node, node.revision)
+}
+
+async fn pools(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    Query(NoQuery {}): Query<NoQuery>,
+) -> Answer {
+    ok(&Page::whole(edge.app.list_pools(&caller).await?))
+}
+
+async fn invite(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    Query(NoQuery {}): Query<NoQuery>,
+    OptionalJson(request): OptionalJson<JoinTokenRequest>,
+) -> Answer {
+    json(StatusCode::CREATED, &edge.app.create_join_token(&caller, request).await?)
+}

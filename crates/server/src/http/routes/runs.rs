@@ -1,0 +1,137 @@
+//! Runs.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use mainspring_app::{Operation, PageRequest};
+use mainspring_model::{JobSpec, Namespace, RunId};
+use mainspring_wire::api::{self, CancelRequest, Page};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::http::answer::{Answer, ok, tagged, unless_known};
+use crate::http::body::OptionalJson;
+use crate::http::caller::SignedIn;
+use crate::http::edge::Edge;
+use crate::http::params::{NoQuery, PathParts, Query};
+use crate::http::route::Route;
+use crate::http::tag::condition;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/v1/runs", Operation::RunList, list)
+            .query::<RunsQuery>()
+            .answers::<Page<api::Run>>(200, "Runs, newest first."),
+        Route::get("/v1/runs/{run}", Operation::RunGet, get).answers::<api::Run>(200, "The run."),
+        Route::get("/v1/runs/{run}/spec", Operation::RunSpec, spec)
+            .answers::<JobSpec>(200, "The specification that it pins."),
+        Route::get("/v1/runs/{run}/attempts", Operation::RunAttempts, attempts)
+            .answers::<Page<api::Attempt>>(200, "Its attempts, the first first."),
+        Route::get("/v1/runs/{run}/timeline", Operation::RunTimeline, timeline)
+            .answers::<Page<api::TimelineEntry>>(200, "What happened to it, in order."),
+        Route::get("/v1/runs/{run}/why", Operation::RunWhy, why)
+            .answers::<api::Why>(200, "Why it is where it is."),
+        Route::post("/v1/runs/{run}/cancel", Operation::RunCancel, cancel)
+            .conditional()
+            .optional_body::<CancelRequest>()
+            .answers::<api::Run>(202, "It ends, or has ended."),
+        Route::post("/v1/runs/{run}/retry", Operation::RunRetry, retry)
+            .conditional()
+            .answers::<api::Run>(202, "It is queued again."),
+    ]
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct RunsQuery {
+    /// Which runs: `state:failed job:etl label:team=data cause:exit created>-24h`.
+    #[serde(default)]
+    q: String,
+    /// Here and in all below; without it, everywhere that you may look.
+    namespace: Option<Namespace>,
+    /// At most so many items.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<usize>,
+    /// Where the last page ended.
+    cursor: Option<String>,
+}
+
+type Context = State<Arc<Edge>>;
+
+async fn list(State(edge): Context, SignedIn(caller): SignedIn, Query(query): Query<RunsQuery>) -> Answer {
+    let page = PageRequest { limit: query.limit, cursor: query.cursor };
+    ok(&edge.app.list_runs(&caller, query.namespace.as_ref(), &query.q, &page).await?)
+}
+
+async fn get(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(NoQuery {}): Query<NoQuery>,
+    headers: HeaderMap,
+) -> Answer {
+    let run = edge.app.run(&caller, path.read("run")?).await?;
+    unless_known(&headers, &run, run.version)
+}
+
+async fn spec(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(NoQuery {}): Query<NoQuery>,
+) -> Answer {
+    ok(&edge.app.run_spec(&caller, path.read("run")?).await?)
+}
+
+async fn attempts(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(NoQuery {}): Query<NoQuery>,
+) -> Answer {
+    ok(&Page::whole(edge.app.attempts(&caller, path.read("run")?).await?))
+}
+
+async fn timeline(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(NoQuery {}): Query<NoQuery>,
+) -> Answer {
+    ok(&Page::whole(edge.app.timeline(&caller, path.read("run")?).await?))
+}
+
+async fn why(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(NoQuery {}): Query<NoQuery>,
+) -> Answer {
+    ok(&edge.app.why(&caller, path.read("run")?).await?)
+}
+
+async fn cancel(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(NoQuery {}): Query<NoQuery>,
+    headers: HeaderMap,
+    OptionalJson(request): OptionalJson<CancelRequest>,
+) -> Answer {
+    let run: RunId = path.read("run")?;
+    let run = edge.app.cancel(&caller, run, request.kill, condition(&headers)?).await?;
+    tagged(StatusCode::ACCEPTED, &run, run.version)
+}
+
+async fn retry(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(NoQuery {}): Query<NoQuery>,
+    headers: HeaderMap,
+) -> Answer {
+    let run = edge.app.retry(&caller, path.read("run")?, condition(&headers)?).await?;
+    tagged(StatusCode::ACCEPTED, &run, run.version)
+}

@@ -1,0 +1,52 @@
+//! News as they happen.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use mainspring_app::{Operation, WatchFilter};
+use mainspring_model::{JobId, Namespace, RunId};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::http::answer::Answer;
+use crate::http::caller::SignedIn;
+use crate::http::edge::Edge;
+use crate::http::events::{last_event_id, news, stream};
+use crate::http::params::Query;
+use crate::http::route::Route;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/v1/watch", Operation::Watch, watch)
+            .query::<WatchQuery>()
+            .header("Last-Event-ID", "Where the stream goes on.")
+            .answers_raw(200, "Events `run`, `node` and `reset`.", Some("text/event-stream")),
+    ]
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct WatchQuery {
+    /// Here and in all below; without it, everywhere that you may look.
+    namespace: Option<Namespace>,
+    /// Only runs of this job.
+    job: Option<JobId>,
+    /// Only this run.
+    run: Option<RunId>,
+    /// Where the stream goes on, for those who cannot send the header.
+    last_event_id: Option<String>,
+}
+
+async fn watch(
+    State(edge): State<Arc<Edge>>,
+    SignedIn(caller): SignedIn,
+    Query(query): Query<WatchQuery>,
+    headers: HeaderMap,
+) -> Answer {
+    let filter = WatchFilter { namespace: query.namespace, job: query.job, run: query.run };
+    let mark = last_event_id(&headers, query.last_event_id.as_deref());
+    let watch = edge.app.watch(&caller, filter, mark).await?;
+    Ok(stream(news(edge, caller, watch)))
+}

@@ -1,0 +1,71 @@
+//! Every mutating call leaves an entry, allowed or denied, and the chain is whole.
+
+use mainspring_app::audit::verify;
+use serde_json::{Value, json};
+
+use super::World;
+
+async fn entries(world: &World, query: &str) -> Vec<Value> {
+    let page = world.get(&format!("/v1/audit?limit=1000{query}")).await.expect(200);
+    page["items"].as_array().unwrap().clone()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_are_written_down_allowed_or_denied() {
+    let world = World::start().await;
+    world.job("acme", "etl").await;
+    let ann = world.somebody("ann", Some("acme"), Some("viewer")).await;
+    let body = json!({"namespace": "acme", "job": "etl"});
+    world.call(&ann, "POST", "/v1/runs", Some(&body)).await.problem(403, "forbidden");
+    let run = world.run("acme", "etl").await;
+    world.call(&ann, "POST", &format!("/v1/runs/{run}/cancel"), None).await.problem(403, "forbidden");
+    world.call(&world.admin, "POST", &format!("/v1/runs/{run}/cancel"), None).await.expect(202);
+    world.post("/v1/jobs/none/pause", json!({})).await.problem(404, "not_found");
+    let told: Vec<String> = entries(&world, "")
+        .await
+        .iter()
+        .rev()
+        .map(|entry| {
+            let code = entry["code"].as_str().map(|code| format!(" {code}")).unwrap_or_default();
+            let word = |name: &str| entry[name].as_str().unwrap_or("-").to_owned();
+            format!("{} {} {}{code}", word("actor"), word("operation"), word("outcome"))
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "bootstrap member.put allowed",
+            "admin job.put allowed",
+            "admin member.put allowed",
+            "admin token.create_other allowed",
+            "ann run.submit denied",
+            "admin run.submit allowed",
+            "ann run.cancel denied",
+            "admin run.cancel allowed",
+            "admin job.pause allowed not_found",
+        ]
+    );
+    let denied = entries(&world, "&actor=ann&operation=run.cancel").await;
+    assert_eq!((denied.len(), &denied[0]["from"]), (1, &json!("127.0.0.1")));
+    assert!(denied[0]["request_id"].is_string());
+    assert_eq!(entries(&world, "&namespace=rival").await.len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_of_the_audit_goes_on_within_a_record() {
+    let world = World::start().await;
+    world.job("acme", "etl").await;
+    let submits = (0..20).map(|_| world.run("acme", "etl"));
+    futures_util::future::join_all(submits).await;
+    let (mut found, mut cursor) = (0, String::new());
+    loop {
+        let page = world.get(&format!("/v1/audit?limit=3&operation=run.submit{cursor}")).await.expect(200);
+        found += page["items"].as_array().unwrap().len();
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(found, 20);
+    assert_eq!(verify(&[]), []);
+}

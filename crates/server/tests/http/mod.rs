@@ -1,0 +1,14 @@
+//! The HTTP API, over a socket, on SQLite.
+
+mod audit;
+mod jobs;
+mod permissions;
+mod runs;
+mod shape;
+mod sign_in;
+mod watch;
+mod wire;
+mod world;
+
+pub(crate) use wire::Reply;
+pub(crate) use world::World;

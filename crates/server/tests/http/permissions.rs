@@ -1,0 +1,216 @@
+//! Every operation × role × place: who may do what, asked over the wire. The table of samples has no other arm, so a new
+//! operation without a sample does not compile.
+
+use mainspring_app::{Operation, Place};
+use mainspring_wire::api::Role;
+use serde_json::{Value, json};
+
+use super::World;
+use super::world::text;
+
+/// Somebody with a role somewhere, or with none.
+struct Somebody {
+    name: String,
+    token: String,
+    role: Option<Role>,
+    everywhere: bool,
+}
+
+struct Sample {
+    method: &'static str,
+    path: String,
+    body: Option<Value>,
+}
+
+fn sample(method: &'static str, path: impl Into<String>) -> Sample {
+    Sample { method, path: path.into(), body: None }
+}
+
+fn with(method: &'static str, path: impl Into<String>, body: Value) -> Sample {
+    Sample { method, path: path.into(), body: Some(body) }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_does_more_than_their_role() {
+    let world = World::start().await;
+    for namespace in ["acme/data", "rival"] {
+        world.job(namespace, "etl").await;
+    }
+    let people = people(&world).await;
+    let mut cells = 0;
+    for operation in Operation::ALL {
+        for somebody in &people {
+            for (target, own) in [("acme/data", true), ("rival", false)] {
+                check(&world, *operation, somebody, target, own).await;
+                cells += 1;
+            }
+        }
+    }
+    assert_eq!(cells, Operation::ALL.len() * 9 * 2);
+}
+
+async fn people(world: &World) -> Vec<Somebody> {
+    let mut people = vec![Somebody {
+        name: "nobody".into(),
+        token: world.somebody("nobody", None, None).await,
+        role: None,
+        everywhere: false,
+    }];
+    for role in Role::ALL {
+        for (everywhere, place) in [(false, Some("acme")), (true, None)] {
+            let name = format!("{}-{}", role.name(), place.unwrap_or("all"));
+            let token = world.somebody(&name, place, Some(role.name())).await;
+            people.push(Somebody { name, token, role: Some(role), everywhere });
+        }
+    }
+    people
+}
+
+async fn check(world: &World, operation: Operation, somebody: &Somebody, target: &str, own: bool) {
+    let sample = prepare(world, operation, somebody, target).await;
+    let reaches = match operation.place() {
+        Place::Namespace => somebody.everywhere || own,
+        Place::Cluster => somebody.everywhere,
+        Place::SignedIn | Place::Anyone => true,
+    };
+    let by_role = somebody.role >= Some(operation.role());
+    let free = matches!(operation.place(), Place::SignedIn | Place::Anyone);
+    let allowed = free || reaches && by_role;
+    let reply = world.call(&somebody.token, sample.method, &sample.path, sample.body.as_ref()).await;
+    let what = format!(
+        "{} by {} on {target}: {} {}",
+        operation.name(),
+        somebody.name,
+        reply.status,
+        String::from_utf8_lossy(&reply.body)
+    );
+    if allowed {
+        assert!(!matches!(reply.status, 401 | 403) && reply.status < 500, "{what}");
+        assert!(reply.status != 404 || may_be_missing(operation), "{what}");
+    } else if hides(operation) {
+        // What one may not even look at does not exist.
+        assert!(matches!(reply.status, 403 | 404), "{what}");
+    } else {
+        assert_eq!(reply.status, 403, "{what}");
+    }
+}
+
+/// Things found by id are hidden from those who may not see them.
+fn hides(operation: Operation) -> bool {
+    operation.name().starts_with("run.") || operation.name().ends_with("_other")
+}
+
+/// There is no node and no file in this world.
+fn may_be_missing(operation: Operation) -> bool {
+    operation.name().starts_with("node.") || operation.name().starts_with("artifact.")
+}
+
+async fn prepare(world: &World, operation: Operation, somebody: &Somebody, target: &str) -> Sample {
+    const NODE: &str = "/v1/nodes/node_00000000000000000000000001";
+    const FILE: &str =
+        "/v1/artifacts/sha256:0000000000000000000000000000000000000000000000000000000000000000";
+    let job = format!("/v1/jobs/etl?namespace={target}");
+    let of_job = |tail: &str| format!("/v1/jobs/etl/{tail}namespace={target}");
+    let file = |tail: &str| format!("{FILE}{tail}?namespace={target}");
+    let encoded = target.replace('/', "%2F");
+    match operation {
+        Operation::JobList => sample("GET", format!("/v1/jobs?namespace={target}")),
+        Operation::JobGet => sample("GET", job),
+        Operation::JobPut => with("PUT", job, json!({"name": "etl", "script": "true"})),
+        Operation::JobDelete => {
+            world.job(target, "gone").await;
+            sample("DELETE", format!("/v1/jobs/gone?namespace={target}"))
+        }
+        Operation::JobVersions => sample("GET", of_job("versions?")),
+        Operation::JobVersion => sample("GET", of_job("versions/1?")),
+        Operation::JobDiff => sample("GET", of_job("diff?from=1&to=1&")),
+        Operation::JobPause => with("POST", of_job("pause?"), json!({"note": "x"})),
+        Operation::JobResume => sample("POST", of_job("resume?")),
+        Operation::RunSubmit => with("POST", "/v1/runs", json!({"namespace": target, "job": "etl"})),
+        Operation::RunSubmitSpec => {
+            let spec = json!({"name": "once", "script": "true"});
+            with("POST", "/v1/runs", json!({"namespace": target, "spec": spec}))
+        }
+        Operation::RunBatch => {
+            let runs = json!([{"namespace": target, "job": "etl"}]);
+            with("POST", "/v1/runs/batch", json!({ "runs": runs }))
+        }
+        Operation::RunBulk => {
+            let body = json!({"action": "cancel", "q": "by:no-one", "preview": false});
+            with("POST", format!("/v1/runs/bulk?namespace={target}"), body)
+        }
+        Operation::RunList => sample("GET", format!("/v1/runs?namespace={target}&limit=1")),
+        Operation::RunGet => sample("GET", run(world, target, "").await),
+        Operation::RunSpec => sample("GET", run(world, target, "/spec").await),
+        Operation::RunAttempts => sample("GET", run(world, target, "/attempts").await),
+        Operation::RunTimeline => sample("GET", run(world, target, "/timeline").await),
+        Operation::RunWhy => sample("GET", run(world, target, "/why").await),
+        Operation::RunLogs => sample("GET", run(world, target, "/logs").await),
+        Operation::RunCancel => sample("POST", run(world, target, "/cancel").await),
+        Operation::RunRetry => sample("POST", run(world, target, "/retry").await),
+        Operation::RunRerun => sample("POST", run(world, target, "/rerun").await),
+        Operation::NodeList => sample("GET", "/v1/nodes"),
+        Operation::NodeGet => sample("GET", NODE),
+        Operation::NodeDrain => sample("POST", format!("{NODE}/drain")),
+        Operation::NodeResume => sample("POST", format!("{NODE}/resume")),
+        Operation::NodeLabel => with("PUT", format!("{NODE}/labels"), json!({"labels": {}})),
+        Operation::NodeInvite => sample("POST", "/v1/join-tokens"),
+        Operation::PoolList => sample("GET", "/v1/pools"),
+        Operation::ArtifactList => sample("GET", format!("/v1/artifacts?namespace={target}")),
+        Operation::ArtifactPut => with("POST", format!("/v1/artifacts?namespace={target}"), json!("x")),
+        Operation::ArtifactGet => sample("GET", file("")),
+        Operation::ArtifactContent => sample("GET", file("/content")),
+        Operation::ArtifactDelete => sample("DELETE", file("")),
+        Operation::NamespaceList => sample("GET", format!("/v1/namespaces?namespace={target}")),
+        Operation::NamespaceGet => sample("GET", format!("/v1/namespaces/{encoded}")),
+        Operation::NamespacePut => sample("PUT", format!("/v1/namespaces/{encoded}")),
+        Operation::NamespaceDelete => {
+            let path = format!("/v1/namespaces/{encoded}%2Fempty");
+            world.call(&world.admin, "PUT", &path, None).await;
+            sample("DELETE", path)
+        }
+        Operation::MemberList => sample("GET", format!("/v1/members?namespace={target}")),
+        Operation::MemberGet => sample("GET", member(world, target).await),
+        Operation::MemberPut => with("PUT", member(world, target).await, json!({"role": "viewer"})),
+        Operation::MemberDelete => sample("DELETE", member(world, target).await),
+        Operation::TokenList => sample("GET", "/v1/tokens"),
+        Operation::TokenListAll => sample("GET", "/v1/tokens?all=true"),
+        Operation::TokenGet | Operation::TokenDelete => {
+            let own = world.call(&somebody.token, "POST", "/v1/tokens", None).await.expect(201);
+            let method = if operation == Operation::TokenGet { "GET" } else { "DELETE" };
+            sample(method, format!("/v1/tokens/{}", text(&own["token"]["id"])))
+        }
+        Operation::TokenGetOther | Operation::TokenDeleteOther => {
+            let other = world.post("/v1/tokens", json!({"subject": "other"})).await.expect(201);
+            let method = if operation == Operation::TokenGetOther { "GET" } else { "DELETE" };
+            sample(method, format!("/v1/tokens/{}", text(&other["token"]["id"])))
+        }
+        Operation::TokenCreate => sample("POST", "/v1/tokens"),
+        Operation::TokenCreateOther => with("POST", "/v1/tokens", json!({"subject": "other"})),
+        Operation::Me => sample("GET", "/v1/me"),
+        Operation::SessionCreate => with("POST", "/v1/sessions", json!({"token": somebody.token})),
+        Operation::SessionDelete => sample("DELETE", "/v1/sessions"),
+        Operation::LoginCodeCreate => sample("POST", "/v1/login-codes"),
+        Operation::AuditList => sample("GET", format!("/v1/audit?namespace={target}&limit=1")),
+        Operation::Watch => sample("GET", format!("/v1/watch?namespace={target}")),
+        Operation::Stats => sample("GET", format!("/v1/stats?namespace={target}")),
+        Operation::ClusterGet => sample("GET", "/v1/cluster"),
+        Operation::CellPause => sample("POST", "/v1/cells/0/pause"),
+        Operation::CellResume => sample("POST", "/v1/cells/0/resume"),
+        Operation::Doctor => sample("GET", "/v1/doctor"),
+        Operation::Health => sample("GET", "/healthz"),
+        Operation::Ready => sample("GET", "/readyz"),
+        Operation::Schema => sample("GET", "/openapi.json"),
+        Operation::Manual => sample("GET", "/docs"),
+    }
+}
+
+async fn run(world: &World, target: &str, tail: &str) -> String {
+    format!("/v1/runs/{}{tail}", world.run(target, "etl").await)
+}
+
+async fn member(world: &World, target: &str) -> String {
+    let path = format!("/v1/members/somebody?namespace={target}");
+    world.put(&path, json!({"role": "viewer"})).await;
+    path
+}

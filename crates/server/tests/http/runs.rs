@@ -1,0 +1,128 @@
+//! Runs over the wire. No node is there: runs wait, which is enough to look at them.
+
+use serde_json::{Value, json};
+
+use super::World;
+use super::world::text;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_is_submitted_looked_at_and_ended() {
+    let world = World::start().await;
+    let spec = json!({"name": "etl", "script": "true", "labels": {"team": "data"}, "retry": {"max": 3},
+        "parameters": {"day": "string"}});
+    world.put("/v1/jobs/etl?namespace=acme", spec).await.expect(201);
+    let missing = world.post("/v1/runs?namespace=acme", json!({"job": "etl"})).await;
+    assert_eq!(missing.problem(422, "invalid_parameter")["errors"][0]["path"], "params.day");
+    let body = json!({"job": "etl", "params": {"day": "mon"}, "priority": {"level": 80}});
+    let submitted = world.post("/v1/runs?namespace=acme", body).await;
+    let id = text(&submitted.expect(201)["id"]);
+    assert_eq!(submitted.header("location"), Some(format!("/v1/runs/{id}").as_str()));
+    let run = world.get(&format!("/v1/runs/{id}")).await.expect(200);
+    assert_eq!(run["params"], json!({"day": "mon"}));
+    assert_eq!((&run["job_name"], &run["attempts_max"]), (&json!("etl"), &json!(4)));
+    assert_eq!(run["labels"]["team"], "data");
+    let why = world.get(&format!("/v1/runs/{id}/why")).await.expect(200);
+    assert_eq!((&why["state"], &why["reason"]["kind"]), (&json!("waiting"), &json!("no_node")), "{why}");
+    assert!(why["live"].as_bool().unwrap());
+    let ended = world.call(&world.admin, "POST", &format!("/v1/runs/{id}/cancel"), None).await.expect(202);
+    assert_eq!(ended["state"], "cancelled");
+    world
+        .call(&world.admin, "POST", &format!("/v1/runs/{id}/retry"), None)
+        .await
+        .problem(409, "illegal_state");
+    let timeline = world.get(&format!("/v1/runs/{id}/timeline")).await.expect(200);
+    let kinds: Vec<&Value> =
+        timeline["items"].as_array().unwrap().iter().map(|entry| &entry["kind"]).collect();
+    assert_eq!((kinds[0], kinds[kinds.len() - 1]), (&json!("accepted"), &json!("ended")), "{timeline}");
+    let again = world.post(&format!("/v1/runs/{id}/rerun"), json!({})).await.expect(201);
+    let again = world.get(&format!("/v1/runs/{}", text(&again["id"]))).await.expect(200);
+    assert_eq!(again["params"], json!({"day": "mon"}));
+    let logs = world.get(&format!("/v1/runs/{id}/logs")).await.expect(200);
+    assert_eq!(logs["lines"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_key_is_the_same_run() {
+    let world = World::start().await;
+    world.job("default", "etl").await;
+    world.job("default", "other").await;
+    let key = [("idempotency-key", "k1")];
+    let first = world.with("POST", "/v1/runs", &key, Some(&json!({"job": "etl"}))).await.expect(201);
+    let second = world.with("POST", "/v1/runs", &key, Some(&json!({"job": "etl"}))).await.expect(200);
+    assert_eq!((&first["id"], &second["duplicate"]), (&second["id"], &json!(true)));
+    let third = world.with("POST", "/v1/runs", &key, Some(&json!({"job": "other"}))).await;
+    third.problem(422, "idempotency_mismatch");
+    let batch = json!({"runs": [{"job": "etl"}, {"job": "etl"}]});
+    let one =
+        world.with("POST", "/v1/runs/batch", &[("idempotency-key", "b")], Some(&batch)).await.expect(200);
+    let two =
+        world.with("POST", "/v1/runs/batch", &[("idempotency-key", "b")], Some(&batch)).await.expect(200);
+    assert_eq!(one["items"][1]["id"], two["items"][1]["id"]);
+    assert_eq!(two["items"][1]["duplicate"], true);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_batch_answers_for_each() {
+    let world = World::start().await;
+    world.job("default", "etl").await;
+    let runs: Vec<Value> = (0..2000).map(|n| json!({"job": if n == 7 { "none" } else { "etl" }})).collect();
+    let result = world.post("/v1/runs/batch", json!({ "runs": runs })).await.expect(200);
+    assert_eq!((&result["submitted"], &result["refused"]), (&json!(1999), &json!(1)));
+    assert_eq!(result["items"][7]["errors"][0]["path"], "runs[7].job");
+    let too_many: Vec<Value> = (0..10_001).map(|_| json!({"job": "etl"})).collect();
+    world.post("/v1/runs/batch", json!({ "runs": too_many })).await.problem(422, "too_large");
+    world.post("/v1/runs/batch", json!({"runs": []})).await.problem(422, "invalid_request");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn runs_are_found_by_query_and_acted_on_together() {
+    let world = World::start().await;
+    for name in ["etl", "web"] {
+        world.job("acme", name).await;
+    }
+    for job in ["etl", "web", "etl"] {
+        world.run("acme", job).await;
+    }
+    let count = |q: &'static str| {
+        let world = &world;
+        async move {
+            let q = q.replace(' ', "%20").replace('>', "%3E");
+            let page = world.get(&format!("/v1/runs?q={q}")).await.expect(200);
+            page["items"].as_array().unwrap().len()
+        }
+    };
+    assert_eq!(count("").await, 3);
+    assert_eq!(count("job:etl state:waiting").await, 2);
+    assert_eq!(count("-job:etl created>-1h").await, 1);
+    assert_eq!(count("state:ended").await, 0);
+    assert_eq!(count("namespace:rival").await, 0);
+    let wrong = world.get("/v1/runs?q=state:waiting%20state:oops").await.problem(422, "invalid_query");
+    assert!(text(&wrong["detail"]).contains("position 21"), "{wrong}");
+    let body = json!({"action": "cancel", "q": "job:etl"});
+    let preview = world.post("/v1/runs/bulk", body).await.expect(200);
+    assert_eq!(
+        (&preview["matched"], &preview["done"], &preview["preview"]),
+        (&json!(2), &json!(0), &json!(true))
+    );
+    let body = json!({"action": "cancel", "q": "job:etl", "preview": false, "expected_max": 1});
+    world.post("/v1/runs/bulk", body).await.problem(412, "precondition_failed");
+    let body = json!({"action": "cancel", "q": "job:etl", "preview": false});
+    assert_eq!(world.post("/v1/runs/bulk", body).await.expect(200)["done"], 2);
+    assert_eq!(count("state:cancelled job:etl cause:cancelled").await, 2);
+    let page = world.get("/v1/runs?limit=2").await.expect(200);
+    let next =
+        world.get(&format!("/v1/runs?limit=2&cursor={}", text(&page["next_cursor"]))).await.expect(200);
+    assert_eq!(next["items"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_one_may_not_see_does_not_exist() {
+    let world = World::start().await;
+    world.job("rival", "etl").await;
+    let run = world.run("rival", "etl").await;
+    let ann = world.somebody("ann", Some("acme"), Some("admin")).await;
+    world.call(&ann, "GET", &format!("/v1/runs/{run}"), None).await.problem(404, "not_found");
+    world.call(&ann, "POST", &format!("/v1/runs/{run}/cancel"), None).await.problem(404, "not_found");
+    let list = world.call(&ann, "GET", "/v1/runs", None).await.expect(200);
+    assert_eq!(list["items"], json!([]));
+}

@@ -1,0 +1,73 @@
+//! What every request has in common.
+
+use serde_json::json;
+
+use super::World;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn everything_that_goes_wrong_is_a_problem() {
+    let world = World::start().await;
+    world.get("/v1/nothing").await.problem(404, "not_found");
+    world.get("/").await.problem(404, "not_found");
+    let reply = world.call(&world.admin, "DELETE", "/v1/runs", None).await;
+    reply.problem(405, "method_not_allowed");
+    assert!(reply.header("allow").is_some_and(|allow| allow.contains("GET") && allow.contains("POST")));
+    world.get("/v1/runs/run_x").await.problem(404, "not_found");
+    world.get("/v1/runs/run_00000000000000000000000001").await.problem(404, "not_found");
+    let unknown = world.get("/v1/runs?limti=5").await.problem(422, "invalid_request");
+    assert!(unknown["detail"].as_str().unwrap().contains("limti"), "{unknown}");
+    world.get("/v1/runs?limit=0").await.problem(422, "invalid_request");
+    world.get("/v1/runs?limit=x").await.problem(422, "invalid_request");
+    world.get("/v1/runs?cursor=x").await.problem(422, "invalid_request");
+    let field =
+        world.post("/v1/runs", json!({"job": "x", "prams": {}})).await.problem(422, "invalid_request");
+    assert_eq!(field["errors"][0]["path"], "prams", "{field}");
+    world.post("/v1/runs", json!({})).await.problem(422, "invalid_request");
+    let bearer = format!("Bearer {}", world.admin);
+    let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+    world.send("POST", "/v1/runs", &headers, b"{").await.problem(400, "invalid_request");
+    world.send("POST", "/v1/runs", &headers, &vec![b' '; 3 << 20]).await.problem(413, "too_large");
+    world.send("POST", "/v1/runs", &headers[..1], b"{}").await.problem(415, "unsupported_media_type");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_have_ids_and_options_are_told() {
+    let world = World::start().await;
+    let mine = world.with("GET", "/healthz", &[("x-request-id", "abc-1")], None).await;
+    assert_eq!(mine.header("x-request-id"), Some("abc-1"));
+    let ours = world.with("GET", "/healthz", &[("x-request-id", "bad id\u{1}")], None).await;
+    assert_ne!(ours.header("x-request-id"), Some("bad id\u{1}"));
+    let head = world.with("HEAD", "/v1/jobs", &[], None).await;
+    assert_eq!((head.status, head.body.len()), (200, 0));
+    let options = world.with("OPTIONS", "/v1/jobs/etl", &[], None).await;
+    assert_eq!(options.status, 204);
+    assert!(options.header("allow").is_some_and(|allow| allow.contains("PUT")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_schema_and_its_page_are_served() {
+    let world = World::start().await;
+    let schema = world.send("GET", "/openapi.json", &[], b"").await.expect(200);
+    assert_eq!(schema["openapi"], "3.1.0");
+    let page = world.send("GET", "/docs", &[], b"").await;
+    assert_eq!(page.status, 200);
+    let text = String::from_utf8_lossy(&page.body).into_owned();
+    assert!(!text.contains("http://") && !text.contains("https://"), "nothing from elsewhere");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_cluster_is_looked_at() {
+    let world = World::start().await;
+    let cluster = world.get("/v1/cluster").await.expect(200);
+    assert_eq!(cluster["cells"][0]["loaded"], true, "{cluster}");
+    let doctor = world.get("/v1/doctor").await.expect(200);
+    let checks: Vec<&str> =
+        doctor["findings"].as_array().unwrap().iter().map(|found| found["check"].as_str().unwrap()).collect();
+    assert_eq!(checks, ["nodes"], "no node is up: {doctor}");
+    let paused = world.post("/v1/cells/0/pause", json!({"note": "maintenance"})).await.expect(200);
+    assert_eq!(paused["pause"]["note"], "maintenance");
+    world.post("/v1/cells/9/pause", json!({})).await.problem(404, "not_found");
+    assert!(world.get("/v1/stats").await.expect(200)["hours"].is_array());
+    assert_eq!(world.get("/v1/nodes").await.expect(200)["items"], json!([]));
+    assert_eq!(world.get("/v1/pools").await.expect(200)["items"], json!([]));
+}

@@ -1,0 +1,101 @@
+//! Tokens, sessions, nodes at the door.
+
+use mainspring_model::{NodeId, Timestamp};
+use serde_json::json;
+
+use super::World;
+use super::world::text;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_gets_in_without_a_token() {
+    let world = World::start().await;
+    let none = world.send("GET", "/v1/jobs", &[], b"").await;
+    none.problem(401, "unauthenticated");
+    assert!(none.header("www-authenticate").is_some());
+    for wrong in
+        ["Bearer x", "Basic eDp5", "Bearer ms_0000000000000000000000000000000000000000000000000000000000"]
+    {
+        world.send("GET", "/v1/jobs", &[("authorization", wrong)], b"").await.problem(401, "unauthenticated");
+    }
+    assert!(world.app.bootstrap().await.unwrap().is_none(), "there is one first admin");
+    let me = world.get("/v1/me").await.expect(200);
+    assert_eq!(me["grants"], json!([{"role": "admin"}]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_token_is_limited_and_revoked_at_once() {
+    let world = World::start().await;
+    world.job("acme", "etl").await;
+    let scopes = json!([{"namespace": "acme", "role": "viewer"}]);
+    let created =
+        world.post("/v1/tokens", json!({"name": "ci", "ttl": "1h", "scopes": scopes})).await.expect(201);
+    let (secret, id) = (text(&created["secret"]), text(&created["token"]["id"]));
+    assert!(secret.starts_with("ms_"));
+    world.call(&secret, "GET", "/v1/jobs/etl?namespace=acme", None).await.expect(200);
+    let body = json!({"namespace": "acme", "job": "etl"});
+    world.call(&secret, "POST", "/v1/runs", Some(&body)).await.problem(403, "forbidden");
+    world.call(&secret, "GET", "/v1/nodes", None).await.problem(403, "forbidden");
+    let made = world.call(&secret, "POST", "/v1/tokens", None).await.expect(201);
+    assert_eq!(made["token"]["scopes"], scopes, "a limited token makes no better one");
+    world.call(&world.admin, "DELETE", &format!("/v1/tokens/{id}"), None).await.expect(204);
+    world.call(&secret, "GET", "/v1/jobs/etl?namespace=acme", None).await.problem(401, "unauthenticated");
+    let all = world.get("/v1/tokens?all=true").await;
+    assert!(!String::from_utf8_lossy(&all.body).contains(&secret), "secrets are not kept");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_role_that_is_taken_away_is_gone() {
+    let world = World::start().await;
+    let ann = world.somebody("ann", Some("acme"), Some("viewer")).await;
+    world.call(&ann, "GET", "/v1/jobs?namespace=acme/data", None).await.expect(200);
+    world.call(&ann, "GET", "/v1/jobs?namespace=rival", None).await.problem(403, "forbidden");
+    world.call(&world.admin, "DELETE", "/v1/members/ann?namespace=acme", None).await.expect(204);
+    world.call(&ann, "GET", "/v1/jobs?namespace=acme/data", None).await.problem(403, "forbidden");
+    world.call(&world.admin, "DELETE", "/v1/members/admin", None).await.problem(409, "illegal_state");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_login_code_opens_one_session() {
+    let world = World::start().await;
+    let code = text(&world.call(&world.admin, "POST", "/v1/login-codes", None).await.expect(201)["code"]);
+    let body = serde_json::to_vec(&json!({ "code": code })).unwrap();
+    let json_type = ("content-type", "application/json");
+    let opened = world.send("POST", "/v1/sessions", &[json_type], &body).await;
+    opened.expect(201);
+    let cookie = opened.header("set-cookie").unwrap();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+    let pair = cookie.split(';').next().unwrap();
+    world.send("POST", "/v1/sessions", &[json_type], &body).await.problem(401, "unauthenticated");
+
+    world.send("GET", "/v1/me", &[("cookie", pair)], b"").await.expect(200);
+    let put = |origin: Option<&'static str>| {
+        let host = format!("http://{}", world.address);
+        let (world, pair) = (&world, pair.to_owned());
+        async move {
+            let origin = origin.map_or(host, Into::into);
+            let headers = [("cookie", pair.as_str()), ("origin", origin.as_str())];
+            world.send("PUT", "/v1/namespaces/acme", &headers, b"").await
+        }
+    };
+    put(Some("http://evil.example")).await.problem(403, "forbidden");
+    put(None).await.expect(201);
+    let none = world.send("PUT", "/v1/namespaces/acme", &[("cookie", pair)], b"").await;
+    none.problem(403, "forbidden");
+    let origin = format!("http://{}", world.address);
+    world.send("DELETE", "/v1/sessions", &[("cookie", pair), ("origin", &origin)], b"").await.expect(204);
+    world.send("GET", "/v1/me", &[("cookie", pair)], b"").await.problem(401, "unauthenticated");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_join_token_is_good_for_one_node() {
+    let world = World::start().await;
+    let issued = world.post("/v1/join-tokens", json!({"pool": "gpu", "ttl": "5m"})).await.expect(201);
+    let token = text(&issued["token"]);
+    let node = |n| NodeId::new(Timestamp::from_micros(1), n);
+    let credential = world.app.redeem_join_token(&token, node(1), "a").await.unwrap();
+    assert!(world.app.redeem_join_token(&token, node(2), "b").await.is_err());
+    let identity = world.app.authenticate_node(&credential).await.unwrap();
+    assert_eq!((identity.node, identity.pool.as_deref()), (node(1), Some("gpu")));
+    assert!(world.app.authenticate_node(&world.admin).await.is_err());
+    world.call(&credential, "GET", "/v1/me", None).await.problem(401, "unauthenticated");
+}

@@ -1,0 +1,129 @@
+//! A whole server on a fresh SQLite file, with its first admin.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use mainspring_app::App;
+use mainspring_server::{Options, Server};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use super::{Reply, wire};
+
+pub(crate) struct World {
+    pub(crate) address: SocketAddr,
+    pub(crate) app: Arc<App>,
+    pub(crate) admin: String,
+    stop: CancellationToken,
+    _data: TempDir,
+}
+
+impl World {
+    /// A server that is ready.
+    pub(crate) async fn start() -> Self {
+        let data = tempfile::tempdir().expect("a folder");
+        let store = format!("sqlite:{}", data.path().join("store.db").display());
+        let server = Server::build(Options::new(store, data.path())).await.expect("a server");
+        let app = Arc::clone(server.app());
+        let address =
+            server.url().strip_prefix("http://").and_then(|text| text.parse().ok()).expect("an address");
+        let stop = CancellationToken::new();
+        tokio::spawn(server.run(stop.clone()));
+        let admin = app.bootstrap().await.expect("a store").expect("the first start").token;
+        let world = Self { address, app, admin, stop, _data: data };
+        while world.get("/readyz").await.status != 200 {
+            tokio::task::yield_now().await;
+        }
+        world
+    }
+
+    pub(crate) async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Reply {
+        wire::send(self.address, method, path, headers, body).await
+    }
+
+    /// A request of somebody with a token.
+    pub(crate) async fn call(&self, token: &str, method: &str, path: &str, body: Option<&Value>) -> Reply {
+        let bearer = format!("Bearer {token}");
+        let mut headers = vec![("authorization", bearer.as_str())];
+        if body.is_some() {
+            headers.push(("content-type", "application/json"));
+        }
+        let bytes = body.map(|body| serde_json::to_vec(body).expect("JSON")).unwrap_or_default();
+        self.send(method, path, &headers, &bytes).await
+    }
+
+    /// A request of the admin with further headers.
+    pub(crate) async fn with(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> Reply {
+        let bearer = format!("Bearer {}", self.admin);
+        let mut all = vec![("authorization", bearer.as_str()), ("content-type", "application/json")];
+        all.extend_from_slice(headers);
+        let bytes = body.map(|body| serde_json::to_vec(body).expect("JSON")).unwrap_or_default();
+        self.send(method, path, &all, &bytes).await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        self.call(&self.admin, "GET", path, None).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Reply {
+        self.call(&self.admin, "POST", path, Some(&body)).await
+    }
+
+    pub(crate) async fn put(&self, path: &str, body: Value) -> Reply {
+        self.call(&self.admin, "PUT", path, Some(&body)).await
+    }
+
+    /// A job that does nothing.
+    pub(crate) async fn job(&self, namespace: &str, name: &str) -> Value {
+        let spec = json!({"name": name, "script": "true"});
+        let reply = self.put(&format!("/v1/jobs/{name}?namespace={namespace}"), spec).await;
+        assert!(matches!(reply.status, 200 | 201), "{}", String::from_utf8_lossy(&reply.body));
+        reply.json()
+    }
+
+    /// A run of a job; no node is there, so it waits.
+    pub(crate) async fn run(&self, namespace: &str, job: &str) -> String {
+        let body = json!({"namespace": namespace, "job": job});
+        text(&self.post("/v1/runs", body).await.expect(201)["id"])
+    }
+
+    /// A token of somebody who has a role; without a namespace, everywhere.
+    pub(crate) async fn somebody(
+        &self,
+        subject: &str,
+        namespace: Option<&str>,
+        role: Option<&str>,
+    ) -> String {
+        if let Some(role) = role {
+            let place = namespace.map(|namespace| format!("?namespace={namespace}")).unwrap_or_default();
+            let path = format!("/v1/members/{subject}{place}");
+            self.put(&path, json!({"role": role})).await.expect(201);
+        }
+        let created = self.post("/v1/tokens", json!({"subject": subject})).await.expect(201);
+        text(&created["secret"])
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+#[track_caller]
+pub(crate) fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("text, not {value}")).to_owned()
+}

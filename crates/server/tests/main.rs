@@ -1,0 +1,3 @@
+//! The server over real sockets.
+
+mod http;
