@@ -13,7 +13,6 @@ use crate::output::{Colour, Format, Output};
 #[command(
     name = "mainspring",
     version,
-    propagate_version = true,
     disable_help_subcommand = true,
     arg_required_else_help = true,
     max_term_width = 110,
@@ -153,4 +152,16 @@ pub(crate) enum Command {
     /// Print the reference of the command line
     #[command(hide = true)]
     Reference,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Arguments;
+
+    #[test]
+    fn the_command_tree_is_sound() {
+        Arguments::command().debug_assert();
+    }
 }

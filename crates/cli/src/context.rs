@@ -1,7 +1,8 @@
 //! What a command of the public API needs: a client, a namespace, and a way to speak.
 
 use mainspring_client::Client;
-use mainspring_model::RunId;
+use mainspring_client::api::Node;
+use mainspring_model::{NodeId, RunId};
 
 use crate::arguments::Global;
 use crate::config::{Config, Source, load};
@@ -38,6 +39,14 @@ impl Context {
         self.namespace.as_deref()
     }
 
+    /// The node with this id or name.
+    pub(crate) async fn find_node(&self, word: &str) -> Result<NodeId, Failure> {
+        match word.parse() {
+            Ok(id) => Ok(id),
+            Err(_) => by_name(self.client.nodes(None, None).all().await?, word),
+        }
+    }
+
     /// The run with this id, or the newest run of the job with this name.
     pub(crate) async fn find_run(&self, word: &str) -> Result<RunId, Failure> {
         if let Ok(id) = word.parse() {
@@ -59,6 +68,23 @@ impl Context {
             }
             None => Err(Failure::new(Exit::NotFound, format!("there is no run of a job `{word}`"))
                 .hint("`mainspring runs` lists runs; a run is named by its id or by its job")),
+        }
+    }
+}
+
+/// A node that is gone for good only counts when no other has the name.
+fn by_name(nodes: Vec<Node>, name: &str) -> Result<NodeId, Failure> {
+    let (gone, there): (Vec<Node>, Vec<Node>) =
+        nodes.into_iter().filter(|node| node.name == name).partition(|node| node.state == "left");
+    let found = if there.is_empty() { gone } else { there };
+    match found.as_slice() {
+        [] => Err(Failure::new(Exit::NotFound, format!("there is no node `{name}`"))
+            .hint("`mainspring nodes` lists them")),
+        [node] => Ok(node.id),
+        several => {
+            let ids: Vec<String> = several.iter().map(|node| node.id.to_string()).collect();
+            Err(Failure::usage(format!("{} nodes are called `{name}`", several.len()))
+                .hint(format!("name one by its id: {}", ids.join(", "))))
         }
     }
 }

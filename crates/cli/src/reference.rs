@@ -67,9 +67,12 @@ fn section(page: &mut String, command: &Command, parent: &str, level: usize) {
     }
     if let Some(after) = command.get_after_help() {
         let after = after.to_string();
-        let after = after.replace("Example: ", "").replace("Examples:\n", "");
-        let lines: Vec<&str> = after.lines().map(str::trim).collect();
-        let _ = writeln!(page, "```sh\n{}\n```\n", lines.join("\n"));
+        let commands = after.strip_prefix("Example: ").or_else(|| after.strip_prefix("Examples:\n"));
+        let lines: Vec<&str> = commands.unwrap_or(&after).lines().map(str::trim).collect();
+        let _ = match commands {
+            Some(_) => writeln!(page, "```sh\n{}\n```\n", lines.join("\n")),
+            None => writeln!(page, "{}.\n", lines.join("\n")),
+        };
     }
     for child in children {
         section(page, child, &name, level + 1);

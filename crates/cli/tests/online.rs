@@ -144,9 +144,9 @@ fn apply_shows_what_changes_and_asks() {
 
 #[test]
 fn a_sign_in_is_remembered_and_its_token_goes_nowhere_else() {
-    let me = || json!({ "subject": "ann", "token": "t", "grants": [{ "role": "editor", "namespace": "acme" }] });
-    let (api, other) =
-        (Api::start(move |_| answer(200, &me())), Api::start(move |_| answer(200, &me())));
+    let me =
+        || json!({ "subject": "ann", "token": "t", "grants": [{ "role": "editor", "namespace": "acme" }] });
+    let (api, other) = (Api::start(move |_| answer(200, &me())), Api::start(move |_| answer(200, &me())));
     let home = Home::new();
     fs::write(home.directory.path().join("token"), "ms_secret\n").unwrap();
     home.run(&["login", &api.url(), "--token-file", "token"]).check(0, &[], &["as ann"]);

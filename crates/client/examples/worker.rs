@@ -50,7 +50,7 @@ async fn count(context: Context, count: Count) -> Result<u64, TaskError> {
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
-    let server = std::env::var("MAINSPRING_URL").unwrap_or_else(|_| "http://127.0.0.1:7117".to_owned());
+    let server = std::env::var("MAINSPRING_URL").unwrap_or_else(|_| "http://127.0.0.1:7468".to_owned());
     Worker::new(server, "./mainspring-worker/node")
         .join_token(std::env::var("MAINSPRING_JOIN_TOKEN").ok())
         .slots(4)

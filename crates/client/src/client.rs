@@ -27,7 +27,7 @@ const REDIRECTS_MAX: u32 = 4;
 /// // From MAINSPRING_URL and MAINSPRING_TOKEN:
 /// let client = Client::from_env()?;
 /// // Or by hand:
-/// let client = Client::builder("http://127.0.0.1:7117").token("ms_…").build()?;
+/// let client = Client::builder("http://127.0.0.1:7468").token("ms_…").build()?;
 /// println!("signed in as {}", client.me().await?.subject);
 /// # Ok(())
 /// # }

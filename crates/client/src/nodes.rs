@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mainspring_model::{Labels, duration_text};
+use mainspring_model::{Labels, NodeId, duration_text};
 use mainspring_wire::api::{DrainRequest, JoinToken, JoinTokenRequest, Node, NodeLabels, Page, Pool};
 
 use crate::call::Call;
@@ -16,25 +16,25 @@ impl Client {
         Pages::new(self, Call::get(&["v1", "nodes"]).maybe("pool", pool).maybe("state", state))
     }
 
-    /// A node, by id or name.
-    pub async fn node(&self, node: &str) -> Result<Node, Error> {
-        self.ask(Call::get(&["v1", "nodes", node])).await
+    /// A node.
+    pub async fn node(&self, node: NodeId) -> Result<Node, Error> {
+        self.ask(Call::get(&["v1", "nodes", &node.to_string()])).await
     }
 
     /// Gives a node no more work; what still runs when `patience` is over is stopped and moved.
-    pub async fn drain_node(&self, node: &str, patience: Option<Duration>) -> Result<Node, Error> {
+    pub async fn drain_node(&self, node: NodeId, patience: Option<Duration>) -> Result<Node, Error> {
         let request = DrainRequest { patience: patience.map(duration_text::format) };
-        self.ask(Call::post_repeatable(&["v1", "nodes", node, "drain"]).json(&request)?).await
+        self.ask(Call::post_repeatable(&["v1", "nodes", &node.to_string(), "drain"]).json(&request)?).await
     }
 
     /// Gives a drained node work again.
-    pub async fn resume_node(&self, node: &str) -> Result<Node, Error> {
-        self.ask(Call::post_repeatable(&["v1", "nodes", node, "resume"])).await
+    pub async fn resume_node(&self, node: NodeId) -> Result<Node, Error> {
+        self.ask(Call::post_repeatable(&["v1", "nodes", &node.to_string(), "resume"])).await
     }
 
     /// Lays labels over those that a node gives itself; those given before and not named here go.
-    pub async fn label_node(&self, node: &str, labels: Labels) -> Result<Node, Error> {
-        self.ask(Call::put(&["v1", "nodes", node, "labels"]).json(&NodeLabels { labels })?).await
+    pub async fn label_node(&self, node: NodeId, labels: Labels) -> Result<Node, Error> {
+        self.ask(Call::put(&["v1", "nodes", &node.to_string(), "labels"]).json(&NodeLabels { labels })?).await
     }
 
     /// Pools with their nodes added up.

@@ -145,13 +145,13 @@ fn table(entries: &[Entry]) -> Table {
     let now = clock();
     Table::new(COLUMNS, "no artifacts; `mainspring artifact push FILE` uploads one").rows(entries.iter().map(
         |entry| {
-            Row::new(&entry.digest)
+            Row::new(entry.digest)
                 .cell(&entry.name)
                 .cell(bytes(entry.bytes))
                 .cell(age(entry.created_at.0, now))
                 .cell(&entry.namespace)
                 .cell(&entry.created_by)
-                .cell(&entry.digest)
+                .cell(entry.digest)
         },
     ))
 }

@@ -29,7 +29,8 @@ impl Describe {
             let id: RunId = context.find_run(&self.thing).await?;
             describe_run(context, id).await?;
         } else if self.thing.parse::<NodeId>().is_ok() || self.thing.starts_with("node/") {
-            let node = context.client.node(self.thing.strip_prefix("node/").unwrap_or(&self.thing)).await?;
+            let word = self.thing.strip_prefix("node/").unwrap_or(&self.thing);
+            let node = context.client.node(context.find_node(word).await?).await?;
             context.output.one(&node, || node_text(&node))?;
         } else {
             let name = self.thing.strip_prefix("job/").unwrap_or(&self.thing);

@@ -59,12 +59,12 @@ impl Node {
             Verb::Drain { node, patience } => {
                 let patience = patience.as_deref().map(mainspring_model::duration_text::parse).transpose();
                 let patience = patience.map_err(|error| Failure::usage(format!("--patience: {error}")))?;
-                let drained = context.client.drain_node(&node, patience).await?;
+                let drained = context.client.drain_node(context.find_node(&node).await?, patience).await?;
                 let until = drained.drain_deadline.map(|at| format!(" until {at}")).unwrap_or_default();
                 context.output.say(format!("{} takes no new work; what runs may go on{until}", drained.name));
             }
             Verb::Resume { node } => {
-                let node = context.client.resume_node(&node).await?;
+                let node = context.client.resume_node(context.find_node(&node).await?).await?;
                 context.output.say(format!("{} takes work again", node.name));
             }
             Verb::Token { pool, ttl } => {
@@ -80,11 +80,12 @@ impl Node {
                 ));
             }
             Verb::Label { node, labels } => {
-                let mut assigned = context.client.node(&node).await?.assigned_labels;
+                let node = context.find_node(&node).await?;
+                let mut assigned = context.client.node(node).await?.assigned_labels;
                 for label in &labels {
                     assigned = changed(&assigned, label)?;
                 }
-                let node = context.client.label_node(&node, assigned).await?;
+                let node = context.client.label_node(node, assigned).await?;
                 context.output.say(format!("{}: {}", node.name, super::nodes::labels(&node.labels)));
             }
         }

@@ -50,7 +50,6 @@ pub(crate) struct ServerConfig {
     pub(crate) cells: Option<u16>,
     pub(crate) heartbeat_every: Option<Span>,
     pub(crate) lost_after: Option<Span>,
-    pub(crate) stop_within: Option<Span>,
 }
 
 /// The agent on this machine.

@@ -21,7 +21,9 @@ impl Screen {
         }
         let mut out = anstream::stdout();
         if std::io::stdout().is_terminal() {
-            write!(out, "\x1b[H\x1b[2J\x1b[3J{text}\n")?;
+            // Straight to the terminal: a person without colours still wants one screen.
+            std::io::stdout().write_all(b"\x1b[H\x1b[2J\x1b[3J")?;
+            writeln!(out, "{text}")?;
         } else {
             let known: std::collections::HashSet<&str> = self.last.lines().collect();
             for line in text.lines().filter(|line| !known.contains(line)) {

@@ -16,7 +16,7 @@
 //!     Ok(1)
 //! }
 //!
-//! Worker::new("http://127.0.0.1:7117", "/var/lib/mailer/node")
+//! Worker::new("http://127.0.0.1:7468", "/var/lib/mailer/node")
 //!     .join_token(std::env::var("MAINSPRING_JOIN_TOKEN").ok())
 //!     .slots(8)
 //!     .handler("send-mail", send_mail)
