@@ -1,0 +1,61 @@
+//! Copies between a local path and a URL that a job names.
+//!
+//! A fetched file is there whole or not at all, no longer than allowed, and what its digest says. An address that strangers
+//! may not reach is not reached, however many redirections or names lie before it.
+
+mod fetch;
+pub(crate) mod guarded;
+mod store;
+
+use mainspring_model::spec::Digest;
+use reqwest::Client;
+
+use crate::error::Error;
+use crate::location::{self, Credentials};
+use crate::networks::Networks;
+
+/// What a fetched file must be.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// No longer than this.
+    pub bytes_max: u64,
+    /// This content.
+    pub digest: Option<Digest>,
+}
+
+/// Copies files for jobs.
+#[derive(Debug, Clone)]
+pub struct Transfers {
+    networks: Networks,
+    client: Client,
+    credentials: Option<Credentials>,
+}
+
+impl Transfers {
+    /// With these addresses allowed beside the public ones.
+    pub fn new(networks: Networks) -> Result<Self, Error> {
+        let client = guarded::client(&networks)?;
+        Ok(Self { networks, client, credentials: None })
+    }
+
+    /// With these credentials for buckets instead of those of the environment.
+    pub fn with_credentials(self, credentials: Credentials) -> Self {
+        Self { credentials: Some(credentials), ..self }
+    }
+
+    /// Whether a text is a URL that can be copied from or to; anything else is a path.
+    pub fn is_url(text: &str) -> bool {
+        ["file:", "http:", "https:", "s3:"].iter().any(|scheme| text.starts_with(scheme))
+    }
+
+    /// A bucket and the key in it.
+    fn bucket(&self, url: &reqwest::Url) -> Result<(opendal::Operator, String), Error> {
+        let key = url.path().trim_start_matches('/').to_owned();
+        if key.is_empty() {
+            return Err(Error::url(url.as_str(), "it names a bucket, not a file in it"));
+        }
+        let operator =
+            location::bucket(url, "/", self.credentials.as_ref(), guarded::transport(&self.networks)?)?;
+        Ok((operator, key))
+    }
+}

@@ -1,0 +1,86 @@
+//! From a path to a URL.
+
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use futures_util::StreamExt;
+use reqwest::{Body, Url};
+use tokio::fs::{self, File};
+use tokio_util::io::ReaderStream;
+
+use super::{Transfers, guarded};
+use crate::error::{Error, bare};
+use crate::location;
+
+const READ_BYTES: usize = 256 * 1024;
+
+impl Transfers {
+    /// Copies the plain file at `from` to `url`: to a path, into a bucket, or by `PUT`. How many bytes it had.
+    pub async fn store(&self, from: &Path, url: &str) -> Result<u64, Error> {
+        let parsed = location::parse(url)?;
+        let (file, size) = open_plain(from).await?;
+        match parsed.scheme() {
+            "file" => store_file(file, &location::path_of(&parsed)?).await?,
+            "http" | "https" => self.put(file, size, &parsed).await?,
+            "s3" => {
+                let (operator, key) = self.bucket(&parsed)?;
+                let failed = || Error::storage(&bare(url));
+                let mut writer = operator.writer_with(&key).chunk(8 * 1024 * 1024).await.map_err(failed())?;
+                let mut content = ReaderStream::with_capacity(file, READ_BYTES);
+                while let Some(bytes) = content.next().await {
+                    writer.write(bytes.map_err(Error::Source)?).await.map_err(failed())?;
+                }
+                writer.close().await.map_err(failed())?;
+            }
+            other => return Err(Error::url(url, format!("`{other}` cannot be copied to"))),
+        }
+        Ok(size)
+    }
+
+    async fn put(&self, file: File, size: u64, url: &Url) -> Result<(), Error> {
+        guarded::check(&self.networks, url)?;
+        let body = Body::wrap_stream(ReaderStream::with_capacity(file, READ_BYTES));
+        let request = self.client.put(url.clone()).header(reqwest::header::CONTENT_LENGTH, size).body(body);
+        let answer = request.send().await.map_err(|error| Error::network(url.as_str(), &error))?;
+        if answer.status().is_success() {
+            return Ok(());
+        }
+        Err(Error::Status { url: bare(url.as_str()), status: answer.status().as_u16() })
+    }
+}
+
+/// A task made the file: no link is followed, and nothing but a plain file is taken.
+async fn open_plain(path: &Path) -> Result<(File, u64), Error> {
+    const NOFOLLOW_NONBLOCK: i32 = 0o400_000 | 0o4_000;
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true).custom_flags(NOFOLLOW_NONBLOCK);
+    let file = fs::OpenOptions::from(options).open(path).await.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Error::NotFound { what: path.display().to_string() },
+        _ => Error::file("read", path)(error),
+    })?;
+    let metadata = file.metadata().await.map_err(Error::file("read", path))?;
+    if !metadata.is_file() {
+        return Err(Error::file("read", path)(io::Error::other("it is not a plain file")));
+    }
+    Ok((file, metadata.len()))
+}
+
+/// Beside its place first, so that nobody reads half of it.
+async fn store_file(mut file: File, to: &Path) -> Result<(), Error> {
+    let wrong = || Error::Outside { path: to.display().to_string() };
+    let (directory, name) = (to.parent().ok_or_else(wrong)?, to.file_name().ok_or_else(wrong)?);
+    fs::create_dir_all(directory).await.map_err(Error::file("make", directory))?;
+    let fresh = directory.join(format!(".{}.{}", name.to_string_lossy(), uuid::Uuid::now_v7().simple()));
+    let copied = async {
+        let mut into = File::create(&fresh).await?;
+        tokio::io::copy(&mut file, &mut into).await?;
+        into.sync_all().await?;
+        fs::rename(&fresh, to).await
+    };
+    let copied = copied.await;
+    if copied.is_err() {
+        let _ = fs::remove_file(&fresh).await;
+    }
+    copied.map_err(Error::file("write", to))
+}

@@ -1,0 +1,148 @@
+//! Copies from and to URLs that strangers chose.
+
+use std::path::Path;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Redirect;
+use axum::routing::get;
+use mainspring_blob::{Error, Limits, Networks, Transfers};
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+
+use super::bucket::{Bucket, credentials};
+
+const HELLO: &str = "sha256:b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9";
+const NO_LIMITS: Limits = Limits { bytes_max: 1_000, digest: None };
+
+/// A web server on loopback: a greeting, ways that lead elsewhere, and a place for uploads.
+async fn site() -> (String, Arc<Mutex<Option<Bytes>>>) {
+    let uploaded = Arc::new(Mutex::new(None));
+    let put = |State(uploaded): State<Arc<Mutex<Option<Bytes>>>>, body: Bytes| async move {
+        *uploaded.lock().unwrap() = Some(body);
+        StatusCode::CREATED
+    };
+    let router = Router::new()
+        .route("/hello", get(async || "hello world").put(put))
+        .route("/moved", get(async || Redirect::temporary("/hello")))
+        .route("/trap", get(async || Redirect::temporary("http://169.254.169.254/latest/meta-data/")))
+        .route("/file", get(async || Redirect::temporary("file:///etc/passwd")))
+        .route("/circle", get(async || Redirect::temporary("/circle")))
+        .with_state(Arc::clone(&uploaded));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    (url, uploaded)
+}
+
+fn near() -> Transfers {
+    Transfers::new(Networks::parse(["127.0.0.1"]).unwrap()).unwrap().with_credentials(credentials())
+}
+
+fn far() -> Transfers {
+    Transfers::new(Networks::default()).unwrap().with_credentials(credentials())
+}
+
+fn nothing_at(path: &Path) {
+    assert!(!path.exists());
+}
+
+#[tokio::test]
+async fn files_are_fetched_whole_and_checked() {
+    let directory = tempfile::tempdir().unwrap();
+    let (site, _) = site().await;
+    std::fs::write(directory.path().join("source"), "hello world").unwrap();
+    let bucket = Bucket::start().await;
+    bucket.objects.lock().unwrap().insert("greetings/hello".into(), Bytes::from_static(b"hello world"));
+    let urls = [
+        format!("{site}/hello"),
+        format!("{site}/moved"),
+        format!("file://{}", directory.path().join("source").display()),
+        bucket.url("greetings/hello"),
+    ];
+    for url in &urls {
+        let to = directory.path().join("copy");
+        let good = Limits { digest: Some(HELLO.parse().unwrap()), ..NO_LIMITS };
+        let fetched = near().fetch(url, &to, good).await.unwrap_or_else(|error| panic!("{url}: {error}"));
+        assert_eq!((fetched.size, fetched.digest.to_string().as_str()), (11, HELLO));
+        assert_eq!(std::fs::read_to_string(&to).unwrap(), "hello world");
+        std::fs::remove_file(&to).unwrap();
+        let bad = Limits { digest: Some(format!("sha256:{}", "0".repeat(64)).parse().unwrap()), ..NO_LIMITS };
+        assert!(matches!(near().fetch(url, &to, bad).await, Err(Error::Digest { .. })), "{url}");
+        nothing_at(&to);
+        let short = Limits { bytes_max: 10, digest: None };
+        assert!(matches!(near().fetch(url, &to, short).await, Err(Error::TooLarge { limit: 10 })), "{url}");
+        nothing_at(&to);
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_said() {
+    let directory = tempfile::tempdir().unwrap();
+    let to = directory.path().join("copy");
+    let (site, _) = site().await;
+    let bucket = Bucket::start().await;
+    let missing = near().fetch(&format!("{site}/nothing?secret=1"), &to, NO_LIMITS).await.unwrap_err();
+    assert_eq!(missing.to_string(), format!("{site}/nothing answered 404"));
+    for url in [bucket.url("nothing"), format!("file://{}/nothing", directory.path().display())] {
+        assert!(matches!(near().fetch(&url, &to, NO_LIMITS).await, Err(Error::NotFound { .. })), "{url}");
+    }
+    for url in ["ftp://files.example/x", "nonsense", "file:///", "s3://bucket"] {
+        assert!(matches!(near().fetch(url, &to, NO_LIMITS).await, Err(Error::Url { .. })), "{url}");
+    }
+}
+
+#[tokio::test]
+async fn private_addresses_are_not_reached_by_any_way() {
+    let directory = tempfile::tempdir().unwrap();
+    let to = directory.path().join("copy");
+    let (site, _) = site().await;
+    let port = site.rsplit(':').next().unwrap();
+    let bucket = Bucket::start().await;
+    for url in [
+        format!("{site}/hello"),
+        format!("http://localhost:{port}/hello"),
+        format!("http://[::ffff:127.0.0.1]:{port}/hello"),
+        format!("http://2130706433:{port}/hello"),
+        "http://169.254.169.254/latest/meta-data/".to_owned(),
+    ] {
+        let refused = far().fetch(&url, &to, NO_LIMITS).await;
+        assert!(matches!(refused, Err(Error::Forbidden { .. })), "{url}: {refused:?}");
+        nothing_at(&to);
+    }
+    assert!(far().fetch(&bucket.url("x"), &to, NO_LIMITS).await.is_err());
+    let trapped = near().fetch(&format!("{site}/trap"), &to, NO_LIMITS).await;
+    assert!(matches!(trapped, Err(Error::Forbidden { .. })), "{trapped:?}");
+    let file = near().fetch(&format!("{site}/file"), &to, NO_LIMITS).await;
+    assert!(matches!(file, Err(Error::Status { status: 307, .. })), "{file:?}");
+    assert!(matches!(
+        near().fetch(&format!("{site}/circle"), &to, NO_LIMITS).await,
+        Err(Error::Network { .. })
+    ));
+}
+
+#[tokio::test]
+async fn outputs_are_stored() {
+    let directory = tempfile::tempdir().unwrap();
+    let from = directory.path().join("result");
+    std::fs::write(&from, "totals").unwrap();
+    let (site, uploaded) = site().await;
+    let bucket = Bucket::start().await;
+    assert_eq!(near().store(&from, &format!("{site}/hello")).await.unwrap(), 6);
+    assert_eq!(uploaded.lock().unwrap().as_deref(), Some(&b"totals"[..]));
+    near().store(&from, &bucket.url("out/totals")).await.unwrap();
+    assert_eq!(bucket.objects.lock().unwrap()["out/totals"], "totals");
+    let to = directory.path().join("new/place/totals");
+    near().store(&from, &format!("file://{}", to.display())).await.unwrap();
+    assert_eq!(std::fs::read_to_string(&to).unwrap(), "totals");
+    assert_eq!(std::fs::read_dir(to.parent().unwrap()).unwrap().count(), 1);
+    std::os::unix::fs::symlink("/etc/passwd", directory.path().join("link")).unwrap();
+    assert!(near().store(&directory.path().join("link"), &bucket.url("out/link")).await.is_err());
+    assert!(matches!(
+        near().store(&directory.path().join("none"), &bucket.url("x")).await,
+        Err(Error::NotFound { .. })
+    ));
+    assert!(matches!(far().store(&from, &format!("{site}/hello")).await, Err(Error::Forbidden { .. })));
+}
