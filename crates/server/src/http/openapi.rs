@@ -1,5 +1,7 @@
 //! The schema of the API, OpenAPI 3.1, made from the table of routes and the types of `wire`.
 
+use std::collections::BTreeSet;
+
 use mainspring_app::Place;
 use serde_json::{Map, Value, json};
 use utoipa::{PartialSchema, ToSchema};
@@ -20,6 +22,8 @@ pub fn document() -> Value {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         path[route.method.as_str().to_ascii_lowercase()] = operation;
     }
+    add_job_file(&mut schemas);
+    keep_referenced(&paths, &mut schemas);
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -104,6 +108,56 @@ fn path_schema(name: &str) -> Value {
     serde_json::to_value(schema).unwrap_or_default()
 }
 
+/// A job is described as its file is, which may be shorter than what is written back.
+fn add_job_file(schemas: &mut Map<String, Value>) {
+    let mut job = mainspring_model::spec::schema::job_schema();
+    let parts = job.as_object_mut().and_then(|job| {
+        job.remove("$schema");
+        job.remove("$defs")
+    });
+    for (name, part) in parts.as_ref().and_then(Value::as_object).into_iter().flatten() {
+        schemas.insert(format!("JobSpec.{name}"), as_component(part));
+    }
+    schemas.insert("Priority".into(), json!({"$ref": "#/components/schemas/JobSpec.Priority"}));
+    schemas.insert("JobSpec".into(), as_component(&job));
+}
+
+fn as_component(schema: &Value) -> Value {
+    match schema {
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), as_component(value))).collect(),
+        Value::Array(items) => items.iter().map(as_component).collect(),
+        Value::String(text) => Value::String(text.replace("#/$defs/", "#/components/schemas/JobSpec.")),
+        other => other.clone(),
+    }
+}
+
+/// Leaves out what nothing refers to.
+fn keep_referenced(paths: &Map<String, Value>, schemas: &mut Map<String, Value>) {
+    let mut wanted = BTreeSet::new();
+    let mut found = Vec::new();
+    paths.values().for_each(|path| references(path, &mut found));
+    while let Some(name) = found.pop() {
+        if let Some(schema) = schemas.get(&name).filter(|_| wanted.insert(name.clone())) {
+            references(schema, &mut found);
+        }
+    }
+    schemas.retain(|name, _| wanted.contains(name));
+}
+
+/// The names of the components that a tree refers to.
+fn references(tree: &Value, found: &mut Vec<String>) {
+    match tree {
+        Value::Object(map) => map.iter().for_each(|(key, value)| match (key.as_str(), value) {
+            ("$ref", Value::String(target)) => {
+                found.extend(target.strip_prefix("#/components/schemas/").map(str::to_owned));
+            }
+            (_, value) => references(value, found),
+        }),
+        Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 fn add_schema<S: ToSchema>(schemas: &mut Map<String, Value>) {
     let mut found = Vec::new();
     S::schemas(&mut found);
@@ -117,27 +171,24 @@ fn add_schema<S: ToSchema>(schemas: &mut Map<String, Value>) {
 mod tests {
     use super::*;
 
-    /// Every reference in the tree.
-    fn references<'a>(tree: &'a Value, found: &mut Vec<&'a str>) {
-        match tree {
-            Value::Object(map) => map.iter().for_each(|(key, value)| match (key.as_str(), value) {
-                ("$ref", Value::String(target)) => found.push(target),
-                (_, value) => references(value, found),
-            }),
-            Value::Array(items) => items.iter().for_each(|item| references(item, found)),
-            _ => {}
-        }
-    }
-
     #[test]
     fn nothing_is_referred_to_that_is_not_there() {
         let document = document();
         let mut found = Vec::new();
         references(&document, &mut found);
         assert!(found.len() > 50);
-        for target in found {
-            let pointer = target.strip_prefix('#').unwrap();
-            assert!(document.pointer(pointer).is_some(), "{target}");
+        for name in found {
+            assert!(document["components"]["schemas"].get(&name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn no_two_types_share_a_name() {
+        let mut known: Map<String, Value> = Map::new();
+        for (name, schema) in routes::all().into_iter().flat_map(|route| route.doc.schemas) {
+            let schema = serde_json::to_value(schema).unwrap();
+            let first = known.entry(name.clone()).or_insert_with(|| schema.clone());
+            assert_eq!(*first, schema, "{name}");
         }
     }
 

@@ -8,6 +8,7 @@ use axum::handler::Handler;
 use axum::http::Method;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use mainspring_app::Operation;
+use mainspring_wire::api::Page;
 use serde_json::{Value, json};
 use utoipa::openapi::path::ParameterIn;
 use utoipa::openapi::{RefOr, Schema};
@@ -147,6 +148,17 @@ impl Route {
         let schema = self.schema::<A>();
         let content = json!({"application/json": {"schema": schema}});
         self.doc.answers.push((status, json!({"description": description, "content": content})));
+        self
+    }
+
+    /// A page of these.
+    pub(crate) fn answers_page<T: ToSchema>(mut self, description: &str) -> Self {
+        self.schema::<T>();
+        let name = format!("{}Page", T::name());
+        let schema = json!({"$ref": format!("#/components/schemas/{name}")});
+        self.doc.schemas.push((name, <Page<T> as PartialSchema>::schema()));
+        let content = json!({"application/json": {"schema": schema}});
+        self.doc.answers.push((200, json!({"description": description, "content": content})));
         self
     }
 

@@ -9,6 +9,7 @@ use super::Time;
 
 /// A file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = ArtifactInfo)]
 pub struct Artifact {
     /// What it contains. Also its `ETag`.
     pub digest: Digest,

@@ -7,6 +7,7 @@ use super::Time;
 
 /// A namespace. Its `ETag` is its `revision`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = NamespaceInfo)]
 pub struct Namespace {
     /// The path, such as `acme/data/etl`.
     pub path: mainspring_model::Namespace,

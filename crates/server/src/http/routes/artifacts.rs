@@ -10,7 +10,7 @@ use futures_util::TryStreamExt;
 use mainspring_app::{Error, Operation, Upload, parse_range};
 use mainspring_model::spec::Digest;
 use mainspring_model::{ErrorCode, Namespace};
-use mainspring_wire::api::{Artifact, Page};
+use mainspring_wire::api::Artifact;
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
@@ -25,7 +25,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/artifacts", Operation::ArtifactList, list)
             .query::<ListQuery>()
-            .answers::<Page<Artifact>>(200, "Files, by digest."),
+            .answers_page::<Artifact>("Files, by digest."),
         Route::post("/v1/artifacts", Operation::ArtifactPut, upload)
             .query::<UploadQuery>()
             .raw_body(&["application/octet-stream"], json!({"type": "string", "format": "binary"}))

@@ -6,7 +6,7 @@ use axum::extract::State;
 use mainspring_app::audit::AuditFilter;
 use mainspring_app::{Operation, PageRequest};
 use mainspring_model::Namespace;
-use mainspring_wire::api::{AuditEntry, Page, Time};
+use mainspring_wire::api::{AuditEntry, Time};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -20,7 +20,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/audit", Operation::AuditList, list)
             .query::<AuditQuery>()
-            .answers::<Page<AuditEntry>>(200, "Calls, newest first."),
+            .answers_page::<AuditEntry>("Calls, newest first."),
     ]
 }
 

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use mainspring_app::{Operation, PageRequest, PutJob};
 use mainspring_model::{JobSpec, Namespace};
-use mainspring_wire::api::{self, NoteRequest, Page, PutOutcome};
+use mainspring_wire::api::{self, NoteRequest, PutOutcome};
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
@@ -32,7 +32,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/jobs", Operation::JobList, list)
             .query::<JobsQuery>()
-            .answers::<Page<api::Job>>(200, "Jobs, in the order in which they were made."),
+            .answers_page::<api::Job>("Jobs, in the order in which they were made."),
         Route::get("/v1/jobs/{job}", Operation::JobGet, get)
             .query::<InNamespace>()
             .answers::<api::Job>(200, "The job."),
@@ -43,7 +43,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers_raw(204, "It is gone.", None),
         Route::get("/v1/jobs/{job}/versions", Operation::JobVersions, versions)
             .query::<VersionsQuery>()
-            .answers::<Page<api::JobVersion>>(200, "Versions, newest first."),
+            .answers_page::<api::JobVersion>("Versions, newest first."),
         Route::get("/v1/jobs/{job}/versions/{version}", Operation::JobVersion, version)
             .query::<InNamespace>()
             .answers::<api::JobVersion>(200, "The version."),

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use mainspring_app::Operation;
 use mainspring_model::Namespace;
-use mainspring_wire::api::{Member, Page, PutMember};
+use mainspring_wire::api::{Member, PutMember};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -23,7 +23,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/members", Operation::MemberList, list)
             .query::<ListQuery>()
-            .answers::<Page<Member>>(200, "Roles, by subject."),
+            .answers_page::<Member>("Roles, by subject."),
         Route::get(ONE, Operation::MemberGet, get)
             .query::<Everywhere>()
             .answers::<Member>(200, "The role in this very place."),

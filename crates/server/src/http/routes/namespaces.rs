@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use mainspring_app::Operation;
-use mainspring_wire::api::{self, Page, PutNamespace};
+use mainspring_wire::api::{self, PutNamespace};
 
 use crate::http::answer::{Answer, empty, ok, tagged, unless_known};
 use crate::http::body::OptionalJson;
@@ -20,7 +20,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/namespaces", Operation::NamespaceList, list)
             .query::<ListQuery>()
-            .answers::<Page<api::Namespace>>(200, "Namespaces, by path."),
+            .answers_page::<api::Namespace>("Namespaces, by path."),
         Route::get(ONE, Operation::NamespaceGet, get).answers::<api::Namespace>(200, "The namespace."),
         Route::put(ONE, Operation::NamespacePut, put)
             .conditional()

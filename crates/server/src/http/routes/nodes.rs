@@ -21,7 +21,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/nodes", Operation::NodeList, list)
             .query::<NodesQuery>()
-            .answers::<Page<api::Node>>(200, "Nodes, in the order in which they joined."),
+            .answers_page::<api::Node>("Nodes, in the order in which they joined."),
         Route::get("/v1/nodes/{node}", Operation::NodeGet, get).answers::<api::Node>(200, "The node."),
         Route::post("/v1/nodes/{node}/drain", Operation::NodeDrain, drain)
             .conditional()
@@ -34,7 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
             .conditional()
             .body::<NodeLabels>()
             .answers::<api::Node>(200, "The node."),
-        Route::get("/v1/pools", Operation::PoolList, pools).answers::<Page<Pool>>(200, "Pools, by name."),
+        Route::get("/v1/pools", Operation::PoolList, pools).answers_page::<Pool>("Pools, by name."),
         Route::post("/v1/join-tokens", Operation::NodeInvite, invite)
             .optional_body::<JoinTokenRequest>()
             .answers::<JoinToken>(201, "The token."),

@@ -22,14 +22,14 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/runs", Operation::RunList, list)
             .query::<RunsQuery>()
-            .answers::<Page<api::Run>>(200, "Runs, newest first."),
+            .answers_page::<api::Run>("Runs, newest first."),
         Route::get("/v1/runs/{run}", Operation::RunGet, get).answers::<api::Run>(200, "The run."),
         Route::get("/v1/runs/{run}/spec", Operation::RunSpec, spec)
             .answers::<JobSpec>(200, "The specification that it pins."),
         Route::get("/v1/runs/{run}/attempts", Operation::RunAttempts, attempts)
-            .answers::<Page<api::Attempt>>(200, "Its attempts, the first first."),
+            .answers_page::<api::Attempt>("Its attempts, the first first."),
         Route::get("/v1/runs/{run}/timeline", Operation::RunTimeline, timeline)
-            .answers::<Page<api::TimelineEntry>>(200, "What happened to it, in order."),
+            .answers_page::<api::TimelineEntry>("What happened to it, in order."),
         Route::get("/v1/runs/{run}/why", Operation::RunWhy, why)
             .answers::<api::Why>(200, "Why it is where it is."),
         Route::post("/v1/runs/{run}/cancel", Operation::RunCancel, cancel)

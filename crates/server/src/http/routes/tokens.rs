@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use mainspring_app::{Operation, PageRequest};
-use mainspring_wire::api::{CreateToken, CreatedToken, Identity, Page, Token};
+use mainspring_wire::api::{CreateToken, CreatedToken, Identity, Token};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -22,7 +22,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/v1/tokens", Operation::TokenList, list)
             .or(&[Operation::TokenListAll])
             .query::<TokensQuery>()
-            .answers::<Page<Token>>(200, "Tokens."),
+            .answers_page::<Token>("Tokens."),
         Route::post("/v1/tokens", Operation::TokenCreate, create)
             .or(&[Operation::TokenCreateOther])
             .optional_body::<CreateToken>()
