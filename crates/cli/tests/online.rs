@@ -122,7 +122,7 @@ fn apply_shows_what_changes_and_asks() {
     let api = Api::start(|_| {
         let time = "2026-01-01T00:00:00Z";
         let job = json!({
-            "id": JOB, "namespace": "default", "name": "etl", "version": 1, "revision": 7, "created_at": time,
+            "id": JOB, "namespace": "default", "name": "etl", "version": 2, "revision": 8, "created_at": time,
             "updated_at": time, "outcome": "updated",
             "changes": [{ "path": "retry.max", "before": 3, "after": 5 }],
         });

@@ -72,7 +72,8 @@ impl Apply {
             let created = planned.would.outcome == Some(PutOutcome::Created);
             let put = PutJob {
                 dry_run: false,
-                if_revision: (!created).then_some(planned.would.revision),
+                // The plan told what the job would become: only if nobody changed it since.
+                if_revision: (!created).then_some(planned.would.revision.saturating_sub(1)),
                 only_create: created,
             };
             let (namespace, name) = (planned.namespace.as_deref(), planned.spec.name.as_str());

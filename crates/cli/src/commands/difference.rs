@@ -23,7 +23,7 @@ pub(super) fn text(would: &Job, spec: &JobSpec) -> Result<String, Failure> {
             }
         }
         Some(PutOutcome::Updated) | None => {
-            let next = format!("version {} to {}", would.version, would.version + 1);
+            let next = format!("version {} to {}", would.version.saturating_sub(1), would.version);
             let _ = writeln!(text, "{} {} ({next})", "~".paint(WARN), place.paint(BOLD));
             for change in &would.changes {
                 field(&mut text, change);

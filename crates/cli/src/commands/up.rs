@@ -62,7 +62,7 @@ impl Up {
         config: &Config,
         data: PathBuf,
     ) -> Result<mainspring_agent::Options, Failure> {
-        let known = data.join("credential").exists();
+        let known = data.join("agent").join("credential").exists();
         let mut options = self.agent.options(&config.agent, data, vec![server.local_url().to_owned()])?;
         if !known {
             options.join_token = Some(server.app().issue_join_token(None).await.map_err(failed)?.token);

@@ -1,0 +1,1 @@
+//! Nothing but tests: see `tests/`. They run the binary that `cargo build` made, as users do.

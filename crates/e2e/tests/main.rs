@@ -1,0 +1,9 @@
+//! The whole product as its users have it: real processes, real databases, killed without warning.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod crashes;
+mod ordinary;
+mod stops;
+mod submits;
+mod world;

@@ -1,0 +1,77 @@
+//! What happens every day: a task, its output, its result, its failure and the reasons for all of it.
+
+use crate::world::{Store, World, find, on_every_store};
+
+on_every_store! {
+    output_exit_code_and_result
+    a_failing_task_is_retried_and_says_why
+    a_job_is_applied_run_and_changed
+}
+
+fn output_exit_code_and_result(store: Store) {
+    let world = World::new(store);
+    let output = world.mainspring(&[
+        "submit",
+        "--wait",
+        "--retries",
+        "0",
+        "--env",
+        "WHO=world",
+        "--",
+        "sh",
+        "-c",
+        "echo hello $WHO; echo wrong >&2; echo '{\"rows\": 7}' > $MAINSPRING_OUTPUT; exit 3",
+    ]);
+    assert_eq!(output.status.code(), Some(3), "{output:?}\n{}", world.logs());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "hello world\n");
+    assert!(String::from_utf8(output.stderr).unwrap().contains("wrong\n"));
+    let runs = world.json(&["runs"]);
+    let run = runs["items"][0]["id"].as_str().unwrap();
+    let run = world.run(run);
+    assert_eq!(run["run"]["state"], "final_failed");
+    assert_eq!(run["run"]["cause"]["exit_code"], 3);
+    assert_eq!(run["run"]["result"]["rows"], 7);
+}
+
+fn a_failing_task_is_retried_and_says_why(store: Store) {
+    let world = World::new(store);
+    std::fs::write(
+        world.path("flaky.yaml"),
+        "name: flaky\nscript: |\n  echo try $MAINSPRING_ATTEMPT\n  exit 9\nretry: {max: 1, backoff: {kind: fixed, base: 2s, jitter: 0}}\n",
+    )
+    .unwrap();
+    let run = world.text(&["submit", "-q", "-o", "name", "flaky.yaml"]).trim().to_owned();
+    let why = world.until("it waits for its back-off", |world| {
+        let why = world.json(&["why", &run]);
+        (why["reason"]["kind"] == "backoff").then_some(why)
+    });
+    assert_eq!(why["state"], "failed");
+    assert!(why["summary"].as_str().unwrap().contains("attempt 2 of 2"), "{why}");
+    assert_eq!(world.wait(&run), Some(9));
+    let run = world.run(&run);
+    assert_eq!(run["run"]["state"], "final_failed");
+    let attempts = run["attempts"].as_array().unwrap();
+    assert_eq!(attempts.len(), 2, "{run}");
+    assert!(attempts.iter().all(|attempt| attempt["cause"]["exit_code"] == 9));
+}
+
+fn a_job_is_applied_run_and_changed(store: Store) {
+    let world = World::new(store);
+    let file = |text: &str| std::fs::write(world.path("greet.yaml"), text).unwrap();
+    file("name: greet\nscript: echo hello $NAME\nparameters: {name: {type: string, default: world}}\n");
+    let body = "name: greet\nprocess:\n  command: echo\n  args: ['hello', '{{ params.name }}']\nparameters: {name: {type: string, default: world}}\n";
+    file(body);
+    world.text(&["apply", "--yes", "greet.yaml"]);
+    let said = world.text(&["run", "greet", "--wait", "-q"]);
+    assert_eq!(said, "hello world\n");
+    assert_eq!(world.text(&["run", "greet", "--wait", "-q", "-p", "name=moon"]), "hello moon\n");
+    file(&body.replace("'hello'", "'goodbye'"));
+    let plan = world.text(&["plan", "greet.yaml"]);
+    assert!(plan.contains("goodbye"), "{plan}");
+    world.text(&["apply", "--yes", "greet.yaml"]);
+    assert_eq!(world.text(&["run", "greet", "--wait", "-q"]), "goodbye world\n");
+    let jobs = world.json(&["jobs"]);
+    assert_eq!(find(&jobs["items"], "name", "greet").unwrap()["version"], 2, "{jobs}");
+    let refused = world.mainspring(&["run", "greet", "-p", "nam=moon"]);
+    assert!(String::from_utf8(refused.stderr).unwrap().contains("name"), "the nearest name is told");
+}

@@ -1,0 +1,62 @@
+//! Ending tasks: by a person, by a timeout, by a drain; the whole tree of them, however it forked.
+
+use crate::world::{Store, World, lives, on_every_store};
+
+on_every_store! {
+    a_cancel_ends_a_daemonizing_tree
+    a_timeout_ends_the_attempt
+    a_drained_node_takes_nothing_and_moves_the_rest
+}
+
+fn a_cancel_ends_a_daemonizing_tree(store: Store) {
+    let world = World::new(store);
+    let script = format!(
+        "trap '' TERM; setsid sh -c 'trap \"\" TERM; (echo $$ > {child}; sleep 1000) & sleep 1000' & echo $$ > {own}; sleep 1000",
+        child = world.path("child").display(),
+        own = world.path("own").display(),
+    );
+    std::fs::write(
+        world.path("stubborn.yaml"),
+        format!(
+            "name: stubborn\nprocess: {{command: sh, args: ['-c', {}]}}\ntimeout: {{stop_grace: 1s}}\n",
+            serde_json::json!(script)
+        ),
+    )
+    .unwrap();
+    let run = world.text(&["submit", "-q", "-o", "name", "stubborn.yaml"]).trim().to_owned();
+    let (child, own) = (world.until_file("child"), world.until_file("own"));
+    assert!(lives(&child) && lives(&own));
+    world.text(&["cancel", &run]);
+    world.wait(&run);
+    let run = world.run(&run);
+    assert_eq!(run["run"]["state"], "cancelled");
+    assert_eq!(run["run"]["cause"]["by"], "admin");
+    world.until("nothing of it lives", |_| (!lives(&child) && !lives(&own)).then_some(()));
+}
+
+fn a_timeout_ends_the_attempt(store: Store) {
+    let world = World::new(store);
+    let run = world.submit(&["--retries", "0", "--timeout", "1s"], "echo begun; sleep 1000");
+    world.wait(&run);
+    let described = world.run(&run);
+    assert_eq!(described["run"]["state"], "final_failed");
+    assert_eq!(described["run"]["cause"]["kind"], "timeout", "{described}");
+    assert_eq!(world.text(&["logs", &run]), "begun\n");
+}
+
+fn a_drained_node_takes_nothing_and_moves_the_rest(store: Store) {
+    let mut world = World::new(store);
+    let script = format!("echo $$ >> {}; sleep 1000", world.path("begun").display());
+    let run = world.submit(&["--retries", "0"], &script);
+    world.until_file("begun");
+    world.text(&["node", "drain", "one", "--patience", "1s"]);
+    let held = world.submit(&["--selector", "name=one"], "true");
+    assert_eq!(world.json(&["why", &held])["reason"]["kind"], "no_node");
+    world.add_agent("two");
+    world.until("it executes elsewhere", |world| {
+        (world.until_file("begun").lines().count() == 2).then_some(())
+    });
+    world.text(&["cancel", "--kill", &run]);
+    world.text(&["node", "resume", "one"]);
+    assert_eq!(world.wait(&held), Some(0), "{}", world.logs());
+}

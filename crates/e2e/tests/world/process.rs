@@ -1,0 +1,69 @@
+//! Processes that end with the test that started them.
+
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+pub(super) struct Process(Child);
+
+impl Process {
+    pub(super) fn start(mut command: Command, log: &Path) -> Self {
+        let log = File::options().create(true).append(true).open(log).unwrap();
+        command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
+        Self(command.spawn().unwrap())
+    }
+
+    /// Without warning.
+    pub(super) fn kill(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The binary beside this test, made by the same `cargo` command.
+pub(super) fn binary() -> PathBuf {
+    let here = std::env::current_exe().unwrap();
+    let binary = here.parent().and_then(Path::parent).unwrap().join("mainspring");
+    assert!(
+        binary.exists(),
+        "{} is missing; build it with `cargo build -p mainspring-cli`",
+        binary.display()
+    );
+    binary
+}
+
+/// Ends every process that was told of this folder, on its command line or in its environment: sidecars and tasks.
+pub(super) fn kill_all_of(folder: &Path) {
+    let mark = folder.as_os_str().as_bytes();
+    let told = |pid: &str, file: &str| {
+        let text = fs::read(Path::new("/proc").join(pid).join(file)).unwrap_or_default();
+        text.windows(mark.len()).any(|window| window == mark)
+    };
+    loop {
+        let mut found = false;
+        for entry in fs::read_dir("/proc").unwrap().flatten() {
+            let name = entry.file_name();
+            let Some(pid) = name.to_str().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+            else {
+                continue;
+            };
+            let own = pid == std::process::id().to_string();
+            if !own && super::lives(pid) && (told(pid, "cmdline") || told(pid, "environ")) {
+                let raw = pid.parse().ok().and_then(Pid::from_raw);
+                found |= raw.is_some_and(|pid| kill_process(pid, Signal::KILL).is_ok());
+            }
+        }
+        if !found {
+            return;
+        }
+    }
+}
