@@ -1,5 +1,7 @@
 //! Carrying out what the rules of a node say, and telling them what the sidecar and the preparations did.
 
+use std::sync::Arc;
+
 use mainspring_model::AttemptToken;
 use mainspring_sidecar::AttemptKey;
 use mainspring_sidecar::protocol::{Event, Request};
@@ -73,13 +75,25 @@ impl Driver {
                 self.starts.insert(token, start);
                 self.handle(Input::Prepared { token, outcome: Ok(false) });
             }
-            Ok(Prepared::Later) => {}
+            Ok(Prepared::Later) => {
+                let (fetcher, done) = (Arc::clone(&self.fetcher), self.done_sender.clone());
+                let task = tokio::spawn(async move {
+                    let outcome = fetcher.prepare(&order).await;
+                    let _ = done.send(Done::Prepared { token, outcome });
+                });
+                self.under_way.insert(token, task.abort_handle());
+            }
             Err(message) => self.handle(Input::Prepared { token, outcome: Err(message) }),
         }
     }
 
     fn publish(&mut self, token: AttemptToken) {
-        self.handle(Input::Published { token, outcome: Ok(()) });
+        let (fetcher, done) = (Arc::clone(&self.fetcher), self.done_sender.clone());
+        let task = tokio::spawn(async move {
+            let outcome = fetcher.publish(token.into()).await;
+            let _ = done.send(Done::Published { token, outcome });
+        });
+        self.under_way.insert(token, task.abort_handle());
     }
 
     pub(crate) fn finish(&mut self, done: Done) {

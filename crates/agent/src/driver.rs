@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_model::{AttemptToken, NodeId, Timestamp};
@@ -23,6 +24,7 @@ use crate::facts::Meter;
 use crate::identity::Identity;
 use crate::logs::Logs;
 use crate::options::Options;
+use crate::prepare::Fetcher;
 use crate::sidecar::Link;
 use crate::stream::{Redial, StreamEvent};
 use crate::tasks::Roll;
@@ -51,6 +53,7 @@ pub(crate) struct Driver {
     pub(crate) core: Core,
     pub(crate) meter: Meter,
     pub(crate) logs: Logs,
+    pub(crate) fetcher: Arc<Fetcher>,
     /// The sidecar, or the search for it.
     pub(crate) link: Option<Link>,
     pub(crate) opening: Option<JoinHandle<Link>>,

@@ -8,7 +8,8 @@
 //!
 //! - [`core`] holds the rules of a node, without IO; `driver` is the loop around it, `act` carries out what it says.
 //! - `stream` dials the schedulers, `sidecar` finds or starts the sidecar, `tasks` reads its events.
-//! - `prepare` makes an order ready for the sidecar, `logs` carries captured output away.
+//! - `prepare` makes an order ready for the sidecar (templates, artifacts, inputs, outputs), `logs` carries captured output
+//!   away.
 //! - `identity` is what is on disk about the agent itself, `facts` what can be read off the machine.
 //!
 //! Absent: processes (the sidecar owns them), retries and timeouts (the owner decides them), SQL. The end of an agent, by

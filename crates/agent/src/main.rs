@@ -28,7 +28,9 @@ fn agent(data: &str, server: &str, join_token: Option<String>) -> Result<(), Str
     options.join_token = join_token;
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
-        let shutdown = async move { drop(terminate.recv().await) };
+        let shutdown = async move {
+            terminate.recv().await;
+        };
         mainspring_agent::run(options, shutdown).await.map_err(|error| error.to_string())
     })
 }

@@ -15,6 +15,7 @@ use crate::facts::{self, Meter};
 use crate::identity::Identity;
 use crate::logs::Logs;
 use crate::options::Options;
+use crate::prepare::Fetcher;
 use crate::sidecar::Link;
 use crate::stream::{self, Dialer};
 use crate::tasks::Roll;
@@ -60,6 +61,7 @@ async fn start(options: &Options) -> Result<(Driver, Dialer), Error> {
     let mut link = Link::open(options.sidecar.clone(), layout.clone()).await;
     let (node, events) = introduce(&mut link).await?;
     let profile = facts::profile(node, options);
+    let fetcher = Fetcher::new(layout.clone(), identity.directory(), options)?;
     let (event_sender, stream_events) = mpsc::channel(STREAM_EVENTS_MAX);
     let (redials, redial_receiver) = mpsc::channel(1);
     let (done_sender, done) = mpsc::unbounded_channel();
@@ -81,6 +83,7 @@ async fn start(options: &Options) -> Result<(Driver, Dialer), Error> {
         core: Core::new(profile),
         meter: Meter::new(),
         logs: Logs::default(),
+        fetcher,
         link: Some(link),
         opening: None,
         roll: Some(Roll::default()),

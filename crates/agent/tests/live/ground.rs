@@ -7,12 +7,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mainspring_model::{AttemptToken, Epoch, JobId, RunId, Timestamp};
+use mainspring_sidecar::Layout;
+use mainspring_sidecar::client::Connection;
+use mainspring_sidecar::protocol::{Event, Request as Ask, VERSION};
 use mainspring_wire::agent::agent_service_server::{AgentService, AgentServiceServer};
 use mainspring_wire::agent::node_word::Word as Said;
 use mainspring_wire::agent::owner_word::Word;
 use mainspring_wire::agent::{
-    Beat, Finished, FromNode, Hello, JoinAnswer, JoinRequest, LogHave, OwnerWord, Report, Spec, SpecKey,
-    Start, Stop, ToNode, Welcome, report,
+    Beat, Finished, Forget, FromNode, Hello, JoinAnswer, JoinRequest, LogHave, OwnerWord, Redirect, Report,
+    Spec, SpecKey, Start, Stop, ToNode, Welcome, report,
 };
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -152,6 +155,14 @@ impl Call {
         self.say(vec![Word::Stop(Stop { session, token: Some(token.into()), grace_us })]).await;
     }
 
+    pub(super) async fn forget(&self, token: AttemptToken) {
+        self.say(vec![Word::Forget(Forget { token: Some(token.into()), stale: false })]).await;
+    }
+
+    pub(super) async fn redirect(&self, url: &str) {
+        self.say(vec![Word::Redirect(Redirect { url: url.to_owned() })]).await;
+    }
+
     /// The next word of the node that `wanted` takes; heartbeats are answered and logs acknowledged on the way.
     pub(super) async fn wait<T>(&mut self, mut wanted: impl FnMut(&Said) -> Option<T>) -> T {
         loop {
@@ -229,19 +240,25 @@ pub(super) struct Node {
     directory: tempfile::TempDir,
     agent: Option<Child>,
     url: String,
+    join_token: String,
 }
 
 impl Node {
     pub(super) fn start(url: &str) -> Self {
+        Self::with_token(url, JOIN_TOKEN)
+    }
+
+    pub(super) fn with_token(url: &str, join_token: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let mut node = Self { directory, agent: None, url: url.to_owned() };
+        let (url, join_token) = (url.to_owned(), join_token.to_owned());
+        let mut node = Self { directory, agent: None, url, join_token };
         node.start_agent();
         node
     }
 
     pub(super) fn start_agent(&mut self) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mainspring-agent"));
-        command.arg(self.data()).arg(&self.url).arg(JOIN_TOKEN).stdin(Stdio::null());
+        command.arg(self.data()).arg(&self.url).arg(&self.join_token).stdin(Stdio::null());
         self.agent = Some(command.spawn().unwrap());
     }
 
@@ -250,6 +267,43 @@ impl Node {
         let mut agent = self.agent.take().unwrap();
         agent.kill().unwrap();
         agent.wait().unwrap();
+    }
+
+    /// `kill -9` of the sidecar.
+    pub(super) fn kill_sidecar(&self) {
+        let mut sidecar = Connection::connect(&self.layout().socket()).unwrap();
+        sidecar.send(&[Ask::Hello { version: VERSION, subscribe: false }]).unwrap();
+        let Ok(Some(Event::Welcome { pid, .. })) = sidecar.receive() else { panic!("no welcome") };
+        assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
+        // The socket closes when the process is gone.
+        while let Ok(Some(_)) = sidecar.receive() {}
+    }
+
+    pub(super) fn terminate_agent(&self) {
+        let pid = self.agent.as_ref().unwrap().id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    }
+
+    /// Waits for the end of the agent; whether it ended well.
+    pub(super) async fn agent_ended(&mut self) -> bool {
+        let mut agent = self.agent.take().unwrap();
+        let ended = tokio::task::spawn_blocking(move || agent.wait().unwrap());
+        within(ended).await.unwrap().success()
+    }
+
+    /// Returns when nothing of the attempt is left on the node.
+    pub(super) async fn forgets(&self, token: AttemptToken) {
+        let path = self.layout().attempt(&token.into());
+        within(async {
+            while path.exists() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        })
+        .await;
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::new(self.data())
     }
 
     pub(super) fn data(&self) -> PathBuf {
@@ -266,16 +320,52 @@ impl Drop for Node {
         if self.agent.is_some() {
             self.kill_agent();
         }
-        use mainspring_sidecar::client::Connection;
-        use mainspring_sidecar::protocol::{Request, VERSION};
-        if let Ok(mut sidecar) = Connection::connect(&mainspring_sidecar::Layout::new(self.data()).socket()) {
-            let _ = sidecar.send(&[
-                Request::Hello { version: VERSION, subscribe: false },
-                Request::Shutdown { force: true },
-            ]);
+        if let Ok(mut sidecar) = Connection::connect(&self.layout().socket()) {
+            let _ = sidecar
+                .send(&[Ask::Hello { version: VERSION, subscribe: false }, Ask::Shutdown { force: true }]);
             let _ = sidecar.set_receive_timeout(Some(PATIENCE));
             while let Ok(Some(_)) = sidecar.receive() {}
         }
+    }
+}
+
+/// Something that a task waits for, without a time.
+pub(super) struct Waiting {
+    fifo: PathBuf,
+    passes: PathBuf,
+}
+
+impl Waiting {
+    pub(super) fn new(directory: &Path) -> Self {
+        let name = format!("gate-{}", std::fs::read_dir(directory).unwrap().count());
+        let fifo = directory.join(&name);
+        assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        Self { fifo, passes: directory.join(format!("{name}-passes")) }
+    }
+
+    /// What a task says to wait here.
+    pub(super) fn wait_in_shell(&self) -> String {
+        format!("cat {} > /dev/null; echo passed >> {}", self.fifo.display(), self.passes.display())
+    }
+
+    /// Lets the task pass that waits, or will.
+    pub(super) fn open(&self) {
+        let fifo = self.fifo.clone();
+        std::thread::spawn(move || std::fs::write(fifo, "go"));
+    }
+
+    /// Returns when a task has passed.
+    pub(super) async fn passed(&self) {
+        within(async {
+            while self.passes() == 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        })
+        .await;
+    }
+
+    pub(super) fn passes(&self) -> usize {
+        std::fs::read_to_string(&self.passes).map_or(0, |text| text.lines().count())
     }
 }
 

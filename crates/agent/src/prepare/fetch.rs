@@ -1,0 +1,155 @@
+//! What an attempt needs before it starts, and leaves behind after it ended: artifacts, inputs, outputs.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use mainspring_blob::{Limits, Networks, Transfers, inside};
+use mainspring_model::spec::{Body, JobSpec};
+use mainspring_sidecar::protocol::{File, Start};
+use mainspring_sidecar::{AttemptKey, Layout};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
+
+use super::PUBLISH;
+use super::cache::Cache;
+use super::environment::upper;
+use super::launch;
+use super::template::Values;
+use crate::core::Order;
+use crate::error::Error;
+use crate::options::Options;
+
+/// Attempts whose files are copied at once.
+const AT_ONCE: usize = 8;
+/// The longest input.
+const INPUT_BYTES_MAX: u64 = 64 << 30;
+
+/// Copies files for attempts.
+#[derive(Debug)]
+pub(crate) struct Fetcher {
+    layout: Layout,
+    transfers: Transfers,
+    cache: Cache,
+    permits: Semaphore,
+}
+
+/// An input or an output as the task sees it, and where it is copied from or to.
+#[derive(Debug, Serialize, Deserialize)]
+struct Copy {
+    name: String,
+    path: PathBuf,
+    url: String,
+}
+
+impl Fetcher {
+    pub(crate) fn new(layout: Layout, directory: &Path, options: &Options) -> Result<Arc<Self>, Error> {
+        let networks = Networks::parse(options.allowed_networks.iter().map(String::as_str))
+            .map_err(|why| Error::Option { name: "allowed_networks", why })?;
+        let transfers = Transfers::new(networks)
+            .map_err(|error| Error::Option { name: "allowed_networks", why: error.to_string() })?;
+        let cache = Cache::new(directory.join("cache"), options.cache_bytes_max);
+        Ok(Arc::new(Self { layout, transfers, cache, permits: Semaphore::new(AT_ONCE) }))
+    }
+
+    /// Makes an order ready that needs files. The answer says whether it has outputs to be copied.
+    pub(crate) async fn prepare(&self, order: &Order) -> Result<(Box<Start>, bool), String> {
+        let _permit = self.permits.acquire().await.map_err(|error| error.to_string())?;
+        let key = AttemptKey::from(order.token);
+        let (mut start, inputs, outputs) = self.plan(order, &key)?;
+        self.make_directories(&order.spec, &key)?;
+        let work = self.layout.work(&key);
+        for artifact in &order.spec.artifacts {
+            let named = |why: String| format!("artifact {} ({}): {why}", artifact.target(), artifact.digest);
+            let to = inside(&work, artifact.target()).map_err(|error| named(error.to_string()))?;
+            make_parents(&work, &to).map_err(named)?;
+            self.cache.place(&self.transfers, artifact, to).await.map_err(named)?;
+        }
+        for input in &inputs {
+            let limits = Limits { bytes_max: INPUT_BYTES_MAX, digest: None };
+            let fetched = self.transfers.fetch(&input.url, &input.path, limits).await;
+            fetched.map_err(|error| format!("input {}: {error}", input.name))?;
+        }
+        let publishes = !outputs.is_empty();
+        if publishes {
+            let content = Bytes::from(serde_json::to_vec(&outputs).map_err(|error| error.to_string())?);
+            start.files.push(File { name: PUBLISH.to_owned(), content, mode: 0o600, variable: None });
+        }
+        Ok((start, publishes))
+    }
+
+    /// Copies the outputs of an attempt that ended well to where its directory says.
+    pub(crate) async fn publish(&self, key: AttemptKey) -> Result<(), String> {
+        let _permit = self.permits.acquire().await.map_err(|error| error.to_string())?;
+        let memo = self.layout.attempt(&key).join(PUBLISH);
+        let text = tokio::fs::read(&memo).await.map_err(|error| format!("{}: {error}", memo.display()))?;
+        let outputs: Vec<Copy> = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
+        for output in outputs {
+            let stored = self.transfers.store(&output.path, &output.url).await;
+            stored.map_err(|error| format!("output {}: {error}", output.name))?;
+        }
+        Ok(())
+    }
+
+    /// Everything that can be said before anything is copied.
+    fn plan(&self, order: &Order, key: &AttemptKey) -> Result<(Box<Start>, Vec<Copy>, Vec<Copy>), String> {
+        let values = Values::new(order);
+        let mut start = Box::new(launch::start(order, &values, &self.layout)?);
+        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+        for (name, template) in &order.spec.inputs {
+            let place = values.render(|| format!("inputs.{name}"), template)?;
+            let path = self.layout.attempt(key).join("inputs").join(upper(name).to_lowercase());
+            let seen = add(&mut inputs, name, path, place);
+            start.env.push((format!("MAINSPRING_INPUT_{}", upper(name)), seen));
+        }
+        for (name, template) in &order.spec.outputs {
+            let place = values.render(|| format!("outputs.{name}"), template)?;
+            let path = self.layout.work(key).join(format!("output-{}", upper(name).to_lowercase()));
+            let seen = add(&mut outputs, name, path, place);
+            start.env.push((format!("MAINSPRING_OUTPUT_{}", upper(name)), seen));
+        }
+        Ok((start, inputs, outputs))
+    }
+
+    /// The sidecar takes directories that are there as they are, and gives the working directory to the task's user.
+    fn make_directories(&self, spec: &JobSpec, key: &AttemptKey) -> Result<(), String> {
+        let other_user = match &spec.body {
+            Body::Process(process) => process.user.is_some(),
+            Body::Script(script) => script.user.is_some(),
+            Body::Handler(_) => false,
+        };
+        let attempt = self.layout.attempt(key);
+        let modes = [
+            (attempt.clone(), if other_user { 0o711 } else { 0o700 }),
+            (self.layout.work(key), 0o700),
+            (attempt.join("inputs"), 0o755),
+        ];
+        for (path, mode) in modes {
+            let made = DirBuilder::new().recursive(true).mode(mode).create(&path);
+            made.map_err(|error| format!("cannot make {}: {error}", path.display()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Remembers a copy if the place is a URL; what the task is told.
+fn add(copies: &mut Vec<Copy>, name: &str, path: PathBuf, place: String) -> String {
+    if !Transfers::is_url(&place) {
+        return place;
+    }
+    let seen = path.to_string_lossy().into_owned();
+    copies.push(Copy { name: name.to_owned(), path, url: place });
+    seen
+}
+
+fn make_parents(work: &Path, to: &Path) -> Result<(), String> {
+    match to.parent() {
+        Some(parent) if parent != work => {
+            let made = DirBuilder::new().recursive(true).mode(0o755).create(parent);
+            made.map_err(|error| format!("cannot make {}: {error}", parent.display()))
+        }
+        _ => Ok(()),
+    }
+}

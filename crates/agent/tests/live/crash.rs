@@ -1,0 +1,89 @@
+//! Agents die; tasks do not.
+
+use mainspring_model::{Cause, NodeId};
+use mainspring_wire::agent::held::Stage;
+
+use super::ground::{Node, Scheduler, Waiting, token};
+
+const NODE: NodeId = NodeId::from_bytes([0; 16]);
+
+#[tokio::test]
+async fn a_killed_agent_costs_no_task_and_loses_no_end() {
+    let mut scheduler = Scheduler::start().await;
+    let mut node = Node::start(&scheduler.url);
+    let mut call = scheduler.welcomed().await;
+    let (short, long) = (Waiting::new(node.path()), Waiting::new(node.path()));
+    let spec = |gate: &Waiting, code: u8| {
+        let text = format!("echo begun; {}; echo done; exit {code}", gate.wait_in_shell());
+        serde_json::json!({ "name": "survivor", "script": text }).to_string()
+    };
+    call.start(token(1), &spec(&short, 5), "").await;
+    call.start(token(2), &spec(&long, 6), "").await;
+    call.started(token(1)).await;
+    call.started(token(2)).await;
+    let (id, session) = (call.hello.node.clone(), call.hello.session);
+    node.kill_agent();
+    short.open();
+    short.passed().await;
+    node.start_agent();
+    let mut call = scheduler.call().await;
+    assert_eq!(call.hello.node, id, "it is the same node");
+    assert!(call.hello.session > session);
+    let held: Vec<_> = call.hello.held.iter().map(|held| held.token.clone().unwrap()).collect();
+    assert_eq!(held, [token(1).into(), token(2).into()]);
+    assert!(matches!(call.hello.held[1].stage, Some(Stage::ExecutingUs(_))));
+    call.welcome().await;
+    let finished = call.finished(token(1)).await;
+    assert_eq!(finished.cause.unwrap().told_by(NODE), Ok(Cause::Exit { code: 5 }));
+    // An order that comes again is not executed again.
+    call.start(token(2), &spec(&long, 6), "").await;
+    call.started(token(2)).await;
+    long.open();
+    let finished = call.finished(token(2)).await;
+    assert_eq!(finished.cause.unwrap().told_by(NODE), Ok(Cause::Exit { code: 6 }));
+    assert_eq!((short.passes(), long.passes()), (1, 1));
+    assert_eq!(*scheduler.joins.lock().unwrap(), 1, "the credential is kept");
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_kills_nothing_and_an_end_meanwhile_is_told() {
+    let mut scheduler = Scheduler::start().await;
+    let node = Node::start(&scheduler.url);
+    let mut call = scheduler.welcomed().await;
+    let gate = Waiting::new(node.path());
+    let spec = serde_json::json!({ "name": "survivor", "script": gate.wait_in_shell() }).to_string();
+    call.start(token(1), &spec, "").await;
+    call.started(token(1)).await;
+    drop(call);
+    gate.open();
+    gate.passed().await;
+    let mut call = scheduler.call().await;
+    assert_eq!(call.hello.held.len(), 1);
+    call.welcome().await;
+    let finished = call.finished(token(1)).await;
+    assert_eq!(finished.cause.unwrap().told_by(NODE), Ok(Cause::Exit { code: 0 }));
+}
+
+#[tokio::test]
+async fn a_killed_sidecar_is_replaced() {
+    let mut scheduler = Scheduler::start().await;
+    let node = Node::start(&scheduler.url);
+    let mut call = scheduler.welcomed().await;
+    node.kill_sidecar();
+    let spec = r#"{"name":"hello","process":"/bin/true"}"#;
+    call.start(token(1), spec, "").await;
+    let finished = call.finished(token(1)).await;
+    assert_eq!(finished.cause.unwrap().told_by(NODE), Ok(Cause::Exit { code: 0 }));
+}
+
+#[tokio::test]
+async fn an_agent_that_is_asked_to_end_says_goodbye_when_it_holds_nothing() {
+    use mainspring_wire::agent::node_word::Word as Said;
+    let mut scheduler = Scheduler::start().await;
+    let mut node = Node::start(&scheduler.url);
+    let mut call = scheduler.welcomed().await;
+    node.terminate_agent();
+    call.wait(|word| matches!(word, Said::Goodbye(_)).then_some(())).await;
+    drop(call);
+    assert!(node.agent_ended().await);
+}

@@ -1,0 +1,103 @@
+//! Artifacts, inputs and outputs.
+
+use mainspring_model::{Cause, NodeId};
+
+use super::ground::{Node, Scheduler, token};
+
+const NODE: NodeId = NodeId::from_bytes([0; 16]);
+/// Of `#!/bin/sh` and `echo "I am $1"`.
+const TOOL: &str = "#!/bin/sh\necho \"I am $1\"\n";
+
+fn digest_of(text: &str) -> String {
+    let mut digester = mainspring_blob::Digester::new(1_000);
+    digester.add(text.as_bytes()).unwrap();
+    digester.finish().digest.to_string()
+}
+
+#[tokio::test]
+async fn an_artifact_is_fetched_once_checked_and_executed() {
+    let mut scheduler = Scheduler::start().await;
+    let node = Node::start(&scheduler.url);
+    let mut call = scheduler.welcomed().await;
+    let source = node.path().join("tool");
+    std::fs::write(&source, TOOL).unwrap();
+    let spec = serde_json::json!({
+        "name": "tool",
+        "artifacts": [{ "url": format!("file://{}", source.display()), "digest": digest_of(TOOL),
+                        "path": "bin/tool", "executable": true }],
+        "process": { "command": "bin/tool", "args": ["here"] },
+    });
+    call.start(token(1), &spec.to_string(), "").await;
+    let finished = call.finished(token(1)).await;
+    assert_eq!(finished.cause.unwrap().told_by(NODE), Ok(Cause::Exit { code: 0 }));
+    assert_eq!(call.log_stored().await, "I am here\n");
+    // What is in the cache is not fetched again.
+    std::fs::remove_file(source).unwrap();
+    call.start(token(2), &spec.to_string(), "").await;
+    let finished = call.finished(token(2)).await;
+    assert_eq!(finished.cause.unwrap().told_by(NODE), Ok(Cause::Exit { code: 0 }));
+}
+
+#[tokio::test]
+async fn an_artifact_that_is_something_else_does_not_start_and_is_named() {
+    let mut scheduler = Scheduler::start().await;
+    let node = Node::start(&scheduler.url);
+    let mut call = scheduler.welcomed().await;
+    let source = node.path().join("tool");
+    std::fs::write(&source, "something else").unwrap();
+    for (run, url, path, digest, why) in [
+        (1, format!("file://{}", source.display()), "tool", digest_of(TOOL), "digest"),
+        (2, format!("file://{}", source.display()), "../tool", digest_of("something else"), "inside"),
+        (3, "http://127.0.0.1:1/tool".to_owned(), "tool", digest_of(TOOL), "may be reached"),
+    ] {
+        let spec = serde_json::json!({
+            "name": "tool",
+            "artifacts": [{ "url": url, "digest": digest, "path": path }],
+            "process": "true",
+        });
+        call.start(token(run), &spec.to_string(), "").await;
+        match call.finished(token(run)).await.cause.unwrap().told_by(NODE).unwrap() {
+            Cause::StartFailed { message } => {
+                assert!(message.contains("artifact") || message.contains("spec"), "{message}");
+                assert!(message.contains(why), "{message}");
+            }
+            other => panic!("{run}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn inputs_are_copied_before_and_outputs_after() {
+    let mut scheduler = Scheduler::start().await;
+    let node = Node::start(&scheduler.url);
+    let mut call = scheduler.welcomed().await;
+    std::fs::write(node.path().join("monday.csv"), "a,b\n").unwrap();
+    let place = node.path().display();
+    let spec = serde_json::json!({
+        "name": "totals",
+        "parameters": { "day": "string" },
+        "inputs": { "orders": format!("file://{place}/{{{{ params.day }}}}.csv"), "plain": "/data/x" },
+        "outputs": { "totals": format!("file://{place}/out/{{{{ params.day }}}}.txt") },
+        "script": "echo \"$MAINSPRING_INPUT_PLAIN\"; wc -c < \"$MAINSPRING_INPUT_ORDERS\" > \"$MAINSPRING_OUTPUT_TOTALS\"",
+    });
+    call.start(token(1), &spec.to_string(), r#"{"day":"monday"}"#).await;
+    let finished = call.finished(token(1)).await;
+    assert_eq!(finished.cause.unwrap().told_by(NODE), Ok(Cause::Exit { code: 0 }));
+    assert_eq!(call.log_stored().await, "/data/x\n");
+    assert_eq!(std::fs::read_to_string(node.path().join("out/monday.txt")).unwrap().trim(), "4");
+    // An output that was not made is an error of the attempt; an input that is not there prevents it.
+    let lazy = spec.to_string().replace("wc -c", "exit 0; wc -c");
+    call.start(token(2), &lazy, r#"{"day":"monday"}"#).await;
+    match call.finished(token(2)).await.cause.unwrap().told_by(NODE).unwrap() {
+        Cause::Error { class, message } => {
+            assert_eq!(&*class, "output");
+            assert!(message.contains("totals"), "{message}");
+        }
+        other => panic!("{other:?}"),
+    }
+    call.start(token(3), &spec.to_string(), r#"{"day":"tuesday"}"#).await;
+    match call.finished(token(3)).await.cause.unwrap().told_by(NODE).unwrap() {
+        Cause::StartFailed { message } => assert!(message.contains("orders"), "{message}"),
+        other => panic!("{other:?}"),
+    }
+}
