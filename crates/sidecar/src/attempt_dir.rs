@@ -14,6 +14,7 @@ use rustix::fs::OFlags;
 use crate::key::AttemptKey;
 use crate::layout::Layout;
 use crate::protocol::Start;
+use crate::spare::Spares;
 
 /// Names in the directory that a `File` of an order may not take.
 const OWN_NAMES: &[&str] = &["work", "output", "progress", "log", "stdin", "launch"];
@@ -33,12 +34,18 @@ pub(crate) fn is_file_name(name: &str) -> bool {
 }
 
 /// Makes the directory with everything that the order brings.
-pub(crate) fn create(layout: &Layout, start: &Start, owner: Option<Owner>) -> io::Result<()> {
+pub(crate) fn create(
+    layout: &Layout,
+    spares: &Spares,
+    start: &Start,
+    owner: Option<Owner>,
+) -> io::Result<()> {
     let directory = layout.attempt(&start.key);
-    let mode = if owner.is_some() { 0o711 } else { 0o700 };
-    make(&directory, mode)?;
     let work = layout.work(&start.key);
-    make(&work, 0o700)?;
+    if owner.is_some() || !spares.take(&directory) {
+        make(&directory, if owner.is_some() { 0o711 } else { 0o700 })?;
+        make(&work, 0o700)?;
+    }
     for file in &start.files {
         place(&directory.join(&file.name), &file.content, file.mode, owner)?;
     }

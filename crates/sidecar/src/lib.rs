@@ -37,6 +37,7 @@ mod progress;
 pub mod protocol;
 mod remover;
 mod socket;
+mod spare;
 mod spawn;
 mod supervisor;
 mod task;

@@ -1,6 +1,8 @@
 //! Removes directories of attempts on a thread of its own: a task may have left a million files, and even an empty
 //! directory can take a file system milliseconds.
 //!
+//! An emptied directory is kept for another attempt ([`crate::spare`]).
+//!
 //! A tree may be deeper than a stack or a path, so there is no recursion: every directory that is found inside
 //! another is first moved up to the top. Links are never followed; what stands at the top is out of a task's reach.
 
@@ -17,27 +19,36 @@ use rustc_hash::FxHashSet;
 use crate::error::Error;
 use crate::key::AttemptKey;
 use crate::layout::Layout;
+use crate::spare::Spares;
+
+/// Attempts whose directories are being removed.
+type Open = Mutex<FxHashSet<AttemptKey>>;
 
 /// The handle of the thread.
 pub(crate) struct Remover {
+    layout: Layout,
+    spares: Arc<Spares>,
     orders: Sender<AttemptKey>,
-    open: Arc<Mutex<FxHashSet<AttemptKey>>>,
+    open: Arc<Open>,
 }
 
 impl Remover {
     /// Starts the thread; it sleeps until there is something to remove.
-    pub(crate) fn start(layout: Layout) -> Result<Self, Error> {
+    pub(crate) fn start(layout: Layout, spares: Arc<Spares>) -> Result<Self, Error> {
         let (orders, receiver) = channel();
-        let open = Arc::new(Mutex::new(FxHashSet::default()));
-        let shared = Arc::clone(&open);
-        let work = move || serve(&layout, &receiver, &shared);
+        let open = Arc::new(Open::default());
+        let shared = (layout.clone(), Arc::clone(&spares), Arc::clone(&open));
+        let work = move || serve(&shared.0, &shared.1, &receiver, &shared.2);
         let thread = thread::Builder::new().name("remover".to_owned()).stack_size(128 * 1024).spawn(work);
         thread.map_err(Error::io("cannot start a thread"))?;
-        Ok(Self { orders, open })
+        Ok(Self { layout, spares, orders, open })
     }
 
-    /// Removes the directory of an attempt, soon.
+    /// Removes the directory of an attempt: at once if it was left empty, else soon.
     pub(crate) fn remove(&self, key: AttemptKey) {
+        if self.spares.give(&self.layout.attempt(&key), &self.layout.work(&key)) {
+            return;
+        }
         self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
         // The thread ends with the process only.
         let _ = self.orders.send(key);
@@ -49,40 +60,49 @@ impl Remover {
     }
 }
 
-fn serve(layout: &Layout, orders: &Receiver<AttemptKey>, open: &Mutex<FxHashSet<AttemptKey>>) {
+fn serve(layout: &Layout, spares: &Spares, orders: &Receiver<AttemptKey>, open: &Open) {
     while let Ok(key) = orders.recv() {
         // What cannot be removed is listed as retained again.
-        let _ = remove(&layout.attempt(&key), &layout.work(&key));
+        let _ = remove(&layout.attempt(&key), &layout.work(&key), spares);
         open.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
     }
 }
 
-fn remove(directory: &Path, work: &Path) -> io::Result<()> {
-    // The ordinary task left nothing.
-    if fs::remove_dir(work).is_ok() && fs::remove_dir(directory).is_ok() {
-        return Ok(());
-    }
-    let mut moved = 0_u64;
+/// Empties the directory, and then keeps it for another attempt or removes it.
+fn remove(directory: &Path, work: &Path, spares: &Spares) -> io::Result<()> {
+    let mut moved = 0;
     loop {
         let mut empty = true;
         for entry in fs::read_dir(directory)? {
             let entry = entry?;
-            empty = false;
+            let path = entry.path();
             if entry.file_type()?.is_dir() {
-                clear(&entry.path(), directory, &mut moved)?;
-                fs::remove_dir(entry.path())?;
+                empty &= clear(&path, directory, &mut moved)? && path == work;
+                if path != work {
+                    fs::remove_dir(path)?;
+                }
             } else {
-                fs::remove_file(entry.path())?;
+                empty = false;
+                fs::remove_file(path)?;
             }
         }
         if empty {
-            return fs::remove_dir(directory);
+            break;
         }
+    }
+    if spares.give(directory, work) {
+        return Ok(());
+    }
+    match fs::remove_dir(work) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => fs::remove_dir(directory),
     }
 }
 
-/// Empties a directory that stands at the top: files are removed, directories are moved to the top.
-fn clear(directory: &Path, top: &Path, moved: &mut u64) -> io::Result<()> {
+/// Empties a directory that stands at the top: files are removed, directories are moved to the top. Answers whether
+/// there was nothing to move.
+fn clear(directory: &Path, top: &Path, moved: &mut u64) -> io::Result<bool> {
+    let before = *moved;
     let _ = fs::set_permissions(directory, fs::Permissions::from_mode(0o700));
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
@@ -101,7 +121,7 @@ fn clear(directory: &Path, top: &Path, moved: &mut u64) -> io::Result<()> {
             }
         }
     }
-    Ok(())
+    Ok(*moved == before)
 }
 
 #[cfg(test)]
@@ -119,6 +139,7 @@ mod tests {
         let attempt = outer.path().join("attempt");
         let work = attempt.join("work");
         fs::create_dir_all(&work).unwrap();
+        fs::set_permissions(&attempt, fs::Permissions::from_mode(0o700)).unwrap();
         for branch in 0..3 {
             let mut at =
                 rustix::fs::open(&work, rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty()).unwrap();
@@ -137,7 +158,12 @@ mod tests {
         fs::create_dir(attempt.join(".removed-1")).unwrap();
         symlink(outer.path(), work.join("link")).unwrap();
         symlink(&kept, attempt.join("link")).unwrap();
-        remove(&attempt, &work).unwrap();
+        let spares = Spares::find(outer.path().to_owned());
+        remove(&attempt, &work, &spares).unwrap();
+        assert!(!attempt.exists());
+        assert!(spares.take(&attempt), "an emptied directory is kept for another");
+        fs::set_permissions(&attempt, fs::Permissions::from_mode(0o755)).unwrap();
+        remove(&attempt, &work, &spares).unwrap();
         assert!(!attempt.exists());
         assert_eq!(fs::read_to_string(kept).unwrap(), "kept");
     }

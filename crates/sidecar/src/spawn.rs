@@ -19,6 +19,7 @@ use crate::launch;
 use crate::layout::Layout;
 use crate::pipe;
 use crate::protocol::{Refusal, Start, Stdin};
+use crate::spare::Spares;
 
 const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -54,7 +55,7 @@ pub(crate) struct Prepared {
 }
 
 /// Makes everything that the process needs.
-pub(crate) fn prepare(layout: &Layout, start: &Start) -> Result<Prepared, SpawnError> {
+pub(crate) fn prepare(layout: &Layout, spares: &Spares, start: &Start) -> Result<Prepared, SpawnError> {
     let user = user(start)?;
     let owner = user.as_ref().map(|user| Owner { uid: user.uid.as_raw(), gid: user.gid.as_raw() });
     if let Some(file) = start.files.iter().find(|file| !attempt_dir::is_file_name(&file.name)) {
@@ -63,7 +64,7 @@ pub(crate) fn prepare(layout: &Layout, start: &Start) -> Result<Prepared, SpawnE
             format!("`{}` is no name for a file of an attempt", file.name),
         ));
     }
-    attempt_dir::create(layout, start, owner)
+    attempt_dir::create(layout, spares, start, owner)
         .map_err(|error| SpawnError::io("cannot make its directory", &error))?;
     let environment = environment(layout, start, user.as_ref());
     let cwd = start.cwd.as_ref().map_or_else(|| layout.work(&start.key), PathBuf::from);

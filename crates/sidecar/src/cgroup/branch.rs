@@ -23,6 +23,7 @@ impl Cgroups {
     /// Finds out what works here. `name` tells sidecars of one machine apart. `kept` are groups of attempts that an
     /// earlier sidecar left and that still live; all others of that name are removed.
     pub(crate) fn set_up(name: &str, kept: &[String]) -> Option<Self> {
+        let name = &format!("{}{name}", hierarchy::PREFIX);
         let mounted = hierarchy::mounted();
         let list = mounted.iter().find_map(|mount| mount.list_hierarchy(name).ok())?;
         let own_limits = list.enable_controllers();
@@ -38,6 +39,7 @@ impl Cgroups {
         let cgroups = Self { list, limits, own_limits, made: 0 };
         for hierarchy in cgroups.hierarchies() {
             remove_leftovers(hierarchy.base(), kept);
+            hierarchy.sweep();
         }
         Some(cgroups)
     }

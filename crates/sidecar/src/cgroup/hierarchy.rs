@@ -7,6 +7,11 @@ use std::path::{Path, PathBuf};
 
 use crate::protocol::ResourceCaps;
 
+/// How the name of a branch begins.
+pub(crate) const PREFIX: &str = "mainspring-";
+/// The sidecar's own place in its branch.
+const HOME: &str = "sidecar";
+
 /// A mounted cgroup file system and where in it this process is.
 #[derive(Debug, Clone)]
 pub(crate) struct Mount {
@@ -96,14 +101,16 @@ impl Mount {
     /// Makes the branch and moves into its home, which shows that moves work.
     fn branch(&self, name: &str) -> io::Result<Hierarchy> {
         let base = self.own.join(name);
-        let hierarchy = Hierarchy { unified: self.unified, home: base.join("sidecar"), base };
-        for directory in [&hierarchy.base, &hierarchy.home] {
-            match fs::create_dir(directory) {
-                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-                _ => {}
+        let hierarchy = Hierarchy { unified: self.unified, home: base.join(HOME), base };
+        let mut tries = 3;
+        while let Err(error) = hierarchy.move_in() {
+            tries -= 1;
+            // Another sidecar that starts now may sweep away what is empty for a moment.
+            if error.kind() != ErrorKind::NotFound || tries == 0 {
+                hierarchy.tear_down();
+                return Err(error);
             }
         }
-        hierarchy.go_home().inspect_err(|_| hierarchy.tear_down())?;
         Ok(hierarchy)
     }
 }
@@ -115,6 +122,16 @@ impl Hierarchy {
 
     pub(crate) fn is_unified(&self) -> bool {
         self.unified
+    }
+
+    fn move_in(&self) -> io::Result<()> {
+        for directory in [&self.base, &self.home] {
+            match fs::create_dir(directory) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+        }
+        self.go_home()
     }
 
     /// Moves this process to its home.
@@ -132,6 +149,26 @@ impl Hierarchy {
                 && fs::write(self.base.join("cgroup.subtree_control"), &word).is_ok()
         };
         Controller::ALL.into_iter().filter(|_| self.unified).filter(enable).collect()
+    }
+
+    /// Removes what dead sidecars of other directories left beside us. One that lives is at home, and whatever holds
+    /// a task cannot be removed.
+    pub(crate) fn sweep(&self) {
+        let beside = self.base.parent().map(fs::read_dir).and_then(Result::ok);
+        for base in beside.into_iter().flatten().flatten().map(|entry| entry.path()) {
+            let ours =
+                base.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(PREFIX));
+            let home = fs::read_to_string(base.join(HOME).join("cgroup.procs")).unwrap_or_default();
+            if !ours || base == self.base || !home.is_empty() {
+                continue;
+            }
+            for group in fs::read_dir(&base).into_iter().flatten().flatten() {
+                if group.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    let _ = fs::remove_dir(group.path());
+                }
+            }
+            let _ = fs::remove_dir(&base);
+        }
     }
 
     /// Leaves the branch and removes it, if nothing is in it.

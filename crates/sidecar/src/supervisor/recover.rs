@@ -22,7 +22,7 @@ use crate::tree::{self, Tree};
 /// The cgroups of this directory's sidecars, without those of attempts that are over.
 pub(super) fn cgroups(layout: &Layout, journal: &Journal) -> Option<Cgroups> {
     let path = layout.data().canonicalize().ok()?;
-    let name = format!("mainspring-{:08x}", crc32fast::hash(path.as_os_str().as_encoded_bytes()));
+    let name = format!("{:08x}", crc32fast::hash(path.as_os_str().as_encoded_bytes()));
     let kept: Vec<String> = journal
         .entries()
         .filter_map(|(_, entry)| match entry {

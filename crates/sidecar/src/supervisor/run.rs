@@ -6,6 +6,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 use rustix::fs::{FlockOperation, Mode, flock, inotify};
 use slab::Slab;
@@ -26,6 +28,7 @@ use crate::procfs;
 use crate::protocol::{Event, Start, StopCause};
 use crate::remover::Remover;
 use crate::socket;
+use crate::spare::Spares;
 use crate::task::Task;
 use crate::timers::Timers;
 
@@ -53,6 +56,7 @@ pub(super) struct Supervisor {
     pub(super) starts: Vec<(usize, Box<Start>)>,
     pub(super) timers: Timers,
     pub(super) cgroups: Option<Cgroups>,
+    pub(super) spares: Arc<Spares>,
     pub(super) remover: Remover,
     /// Cgroups of attempts that are over.
     pub(super) leaving: Vec<Group>,
@@ -91,7 +95,8 @@ impl Supervisor {
         let watches = inotify::init(flags).map_err(|error| Error::io("cannot watch files")(error.into()))?;
         let listener = socket::listen(&layout.socket())?;
         let cgroups = if options.cgroups { recover::cgroups(&layout, &journal) } else { None };
-        let remover = Remover::start(layout.clone())?;
+        let spares = Arc::new(Spares::find(layout.attempts()));
+        let remover = Remover::start(layout.clone(), Arc::clone(&spares))?;
         let added = poller
             .add(&listener, Source::Listener)
             .and_then(|()| poller.add(&signals.child, Source::Signal))
@@ -115,6 +120,7 @@ impl Supervisor {
             starts: Vec::new(),
             timers: Timers::default(),
             cgroups,
+            spares,
             remover,
             leaving: Vec::new(),
             boot: procfs::boot_id(),

@@ -66,7 +66,7 @@ impl Supervisor {
     }
 
     fn start(&mut self, start: &Start, now_us: u64) -> Result<Event, SpawnError> {
-        let prepared = spawn::prepare(&self.layout, start)?;
+        let prepared = spawn::prepare(&self.layout, &self.spares, start)?;
         let mut group = None;
         let spawned = match self.cgroups.as_mut().filter(|_| start.caps.is_any()) {
             Some(cgroups) => {
