@@ -37,6 +37,13 @@ impl Core {
             self.reconnect(None);
             return Err(Malformed::new("start.spec", "it was never said on this connection"));
         };
+        let spec = match spec {
+            Ok(spec) => spec,
+            Err(why) => {
+                self.refuse(now, token, &format!("this node cannot read the specification: {why}"));
+                return Ok(());
+            }
+        };
         let mut held = Held::new(Stage::Preparing);
         held.keep = spec.on_disconnect == OnDisconnect::Keep;
         self.held.insert(token, held);

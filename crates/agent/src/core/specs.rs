@@ -13,23 +13,24 @@ type Key = (Bytes, u32, Option<Bytes>);
 
 #[derive(Debug, Default)]
 pub(super) struct Specs {
-    by_key: FxHashMap<Key, Arc<JobSpec>>,
+    /// Or why it cannot be read: a scheduler may be newer than this node.
+    by_key: FxHashMap<Key, Result<Arc<JobSpec>, Box<str>>>,
 }
 
 impl Specs {
     pub(super) fn learn(&mut self, spec: &Spec) -> Result<(), Malformed> {
         let key = spec.key.as_ref().ok_or_else(|| Malformed::missing("spec.key"))?;
-        let read = serde_json::from_slice::<JobSpec>(&spec.json)
-            .map_err(|wrong| Malformed::new("spec.json", wrong.to_string()))?;
+        let read = serde_json::from_slice::<JobSpec>(&spec.json);
+        let read = read.map(Arc::new).map_err(|wrong| wrong.to_string().into());
         let key = of(key);
         if self.by_key.len() >= SPECS_PER_CONNECTION_MAX && !self.by_key.contains_key(&key) {
             self.by_key.clear();
         }
-        self.by_key.insert(key, Arc::new(read));
+        self.by_key.insert(key, read);
         Ok(())
     }
 
-    pub(super) fn find(&self, key: &SpecKey) -> Option<Arc<JobSpec>> {
+    pub(super) fn find(&self, key: &SpecKey) -> Option<Result<Arc<JobSpec>, Box<str>>> {
         self.by_key.get(&of(key)).cloned()
     }
 
@@ -72,6 +73,7 @@ mod tests {
         assert_eq!(specs.learn(&Spec::default()), Err(Malformed::missing("spec.key")));
         let mut bad = spec(None, 1);
         bad.json = Bytes::from_static(b"{}");
-        assert_eq!(specs.learn(&bad).map_err(|wrong| wrong.field), Err("spec.json"));
+        specs.learn(&bad).unwrap();
+        assert!(matches!(specs.find(bad.key.as_ref().unwrap()), Some(Err(_))));
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct Flow {
     buffered_bytes: u64,
     said: u64,
     taken: u64,
+    /// Where the parts end that were said and not answered, in order.
+    unanswered: VecDeque<u64>,
     /// Whether the sidecar owes an answer, and how many of its answers are to be ignored.
     asked: bool,
     unwanted: u32,
@@ -51,6 +53,7 @@ impl Flow {
             buffered_bytes: 0,
             said: 0,
             taken: 0,
+            unanswered: VecDeque::new(),
             asked: false,
             unwanted: 0,
             mentioned: false,
@@ -99,14 +102,20 @@ impl Flow {
         (self.asked, self.unwanted) = (false, 0);
     }
 
-    /// The owner has so much: usually more than before, less if it lost some, more than was said if it is another that had
-    /// heard it before.
+    /// The owner has so much: usually the part that was said next is in it. It may also have lost some, or have heard some
+    /// before, and then takes nothing that does not begin there.
     pub(super) fn taken(&mut self, offset: u64) {
-        let expected = (self.taken..=self.said).contains(&offset);
+        let known = offset == self.taken || self.unanswered.contains(&offset);
         self.taken = offset;
-        self.unanswered_since = None;
-        if !expected {
-            self.restart();
+        if !known {
+            return self.restart();
+        }
+        while self.unanswered.front().is_some_and(|end| *end <= offset) {
+            self.unanswered.pop_front();
+            self.unanswered_since = None;
+        }
+        if !self.unanswered.is_empty() {
+            self.unanswered_since.get_or_insert_with(Instant::now);
         }
     }
 
@@ -115,6 +124,7 @@ impl Flow {
         (self.said, self.read_to) = (self.taken, self.taken);
         self.buffered.clear();
         self.buffered_bytes = 0;
+        self.unanswered.clear();
         self.unwanted += u32::from(std::mem::take(&mut self.asked));
         (self.mentioned, self.end_said, self.unanswered_since) = (false, false, None);
     }
@@ -162,6 +172,7 @@ impl Flow {
         let gap = offset - self.said.min(offset);
         self.said = offset + data.len() as u64;
         self.mentioned = true;
+        self.unanswered.push_back(self.said);
         self.unanswered_since.get_or_insert_with(Instant::now);
         let whole = self.is_whole() && self.buffered.is_empty();
         self.end_said |= whole;
@@ -250,6 +261,26 @@ mod tests {
         flow.taken(10); // which has all of it after all
         flow.read(0, bytes(10), 10, true);
         assert_eq!(flow.step(), say(10, 0, Some(10)));
+    }
+
+    #[test]
+    fn an_owner_that_has_the_middle_of_a_part_gets_the_rest() {
+        let mut flow = flow();
+        flow.reaches(100, true);
+        assert_eq!(flow.step(), say(0, 0, None));
+        assert_eq!(flow.step(), Step::Ask { offset: 0 });
+        flow.read(0, bytes(80), 100, true);
+        assert_eq!(flow.step(), say(0, 80, None));
+        flow.taken(50); // an answer to the first word, by an owner that has that much
+        assert_eq!(flow.step(), say(50, 0, None));
+        flow.taken(50); // and to the second, which it could not take
+        assert_eq!(flow.step(), Step::Ask { offset: 50 });
+        flow.read(50, bytes(50), 100, true);
+        assert_eq!(flow.step(), say(50, 50, Some(100)));
+        flow.taken(50);
+        assert!(flow.is_unanswered(Duration::ZERO));
+        flow.taken(100);
+        assert!(!flow.is_unanswered(Duration::ZERO));
     }
 
     #[test]

@@ -82,6 +82,7 @@ async fn an_agent_that_is_asked_to_end_says_goodbye_when_it_holds_nothing() {
     let mut scheduler = Scheduler::start().await;
     let mut node = Node::start(&scheduler.url);
     let mut call = scheduler.welcomed().await;
+    call.wait(|word| matches!(word, Said::Heartbeat(_)).then_some(())).await;
     node.terminate_agent();
     call.wait(|word| matches!(word, Said::Goodbye(_)).then_some(())).await;
     drop(call);

@@ -45,21 +45,19 @@ async fn an_artifact_that_is_something_else_does_not_start_and_is_named() {
     let mut call = scheduler.welcomed().await;
     let source = node.path().join("tool");
     std::fs::write(&source, "something else").unwrap();
-    for (run, url, path, digest, why) in [
-        (1, format!("file://{}", source.display()), "tool", digest_of(TOOL), "digest"),
-        (2, format!("file://{}", source.display()), "../tool", digest_of("something else"), "inside"),
-        (3, "http://127.0.0.1:1/tool".to_owned(), "tool", digest_of(TOOL), "may be reached"),
+    for (run, url, digest, why) in [
+        (1, format!("file://{}", source.display()), digest_of(TOOL), "digest"),
+        (2, "http://127.0.0.1:1/tool".to_owned(), digest_of(TOOL), "may be reached"),
     ] {
         let spec = serde_json::json!({
             "name": "tool",
-            "artifacts": [{ "url": url, "digest": digest, "path": path }],
+            "artifacts": [{ "url": url, "digest": digest, "path": "tool" }],
             "process": "true",
         });
         call.start(token(run), &spec.to_string(), "").await;
         match call.finished(token(run)).await.cause.unwrap().told_by(NODE).unwrap() {
             Cause::StartFailed { message } => {
-                assert!(message.contains("artifact") || message.contains("spec"), "{message}");
-                assert!(message.contains(why), "{message}");
+                assert!(message.contains("artifact tool") && message.contains(why), "{message}");
             }
             other => panic!("{run}: {other:?}"),
         }

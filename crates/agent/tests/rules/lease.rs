@@ -29,7 +29,7 @@ fn when_the_lease_ends_so_do_tasks_unless_they_are_kept() {
 fn a_heartbeat_that_is_answered_late_counts_from_when_it_was_sent() {
     let mut node = Node::welcomed();
     node.execute(1);
-    assert_eq!(node.pass(5.0), ["beat 2"]);
+    assert_eq!(node.pass(5.0), ["beat 2 1:executing"]);
     node.pass(3.0);
     assert_eq!(node.beat(), ["extend 10s"]);
     node.does(Input::Disconnected, &[]);
@@ -67,7 +67,7 @@ fn a_new_connection_lets_tasks_go_on() {
     node.connect();
     node.pass(2.0);
     assert_eq!(node.welcome(), ["extend 11s", "welcomed"], "counted from before the hello was sent");
-    assert_eq!(node.pass(9.0), ["beat 2", "reconnect"]);
+    assert_eq!(node.pass(9.0), ["beat 2 1:executing", "reconnect"]);
     assert_eq!(node.pass(2.1), ["stop 1 in 0s"]);
 }
 

@@ -92,6 +92,17 @@ fn a_specification_that_was_never_said_is_asked_for_by_a_new_connection() {
 }
 
 #[test]
+fn a_specification_that_this_node_cannot_read_is_refused_for_another_to_try() {
+    let mut node = Node::welcomed();
+    let session = node.session();
+    assert_eq!(
+        node.start_on(1, session, 1, r#"{"name":"new","body_of_the_future":{}}"#),
+        ["finished 1 refused"]
+    );
+    assert_eq!(node.start(2), ["prepare 2"]);
+}
+
+#[test]
 fn a_task_is_stopped_with_its_grace() {
     let mut node = Node::welcomed();
     node.execute(1);
