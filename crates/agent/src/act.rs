@@ -192,11 +192,8 @@ impl Driver {
         };
         self.roll = None;
         self.logs.reattached();
-        for (token, log_end) in known.executing {
-            self.logs.reaches(token, log_end, false);
-        }
-        for finished in &known.finished {
-            self.logs.reaches(finished.key.into(), finished.log_end, true);
+        for (token, log_end, over) in known.logs {
+            self.logs.reaches(token, log_end, over);
         }
         self.handle(Input::Attached(known.tasks));
         for key in known.leftovers {

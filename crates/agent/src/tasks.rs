@@ -21,10 +21,8 @@ pub(crate) struct Roll {
 pub(crate) struct Known {
     /// Attempts that execute or ended.
     pub(crate) tasks: Vec<KnownTask>,
-    /// How the latter ended.
-    pub(crate) finished: Vec<Box<Finished>>,
-    /// Attempts that execute, with the length of their log so far.
-    pub(crate) executing: Vec<(AttemptToken, u64)>,
+    /// How far their logs go, and whether that is the end.
+    pub(crate) logs: Vec<(AttemptToken, u64, bool)>,
     /// Directories without an attempt.
     pub(crate) leftovers: Vec<AttemptKey>,
 }
@@ -49,8 +47,7 @@ impl Roll {
         if listed.iter().any(|listed| over(&listed.standing) && !self.finished.contains_key(&listed.key)) {
             return None;
         }
-        let mut known =
-            Known { tasks: Vec::new(), finished: Vec::new(), executing: Vec::new(), leftovers: Vec::new() };
+        let mut known = Known { tasks: Vec::new(), logs: Vec::new(), leftovers: Vec::new() };
         for listed in self.listed.take()? {
             let Standing::Running { started_at_us, deadline_us, log_end, .. } = listed.standing else {
                 if listed.standing == Standing::Retained {
@@ -62,7 +59,7 @@ impl Roll {
                 continue; // It ended after it was listed.
             }
             let token = AttemptToken::from(listed.key);
-            known.executing.push((token, log_end));
+            known.logs.push((token, log_end, false));
             known.tasks.push(KnownTask {
                 token,
                 stage: KnownStage::Executing(span(started_at_us, wall_us())),
@@ -73,7 +70,7 @@ impl Roll {
         for (key, finished) in self.finished.drain() {
             let stage = KnownStage::Over(end_of(&finished, node));
             known.tasks.push(KnownTask { token: key.into(), stage, keep: false, publishes: publishes(&key) });
-            known.finished.push(finished);
+            known.logs.push((key.into(), finished.log_end, true));
         }
         Some(known)
     }
@@ -103,7 +100,7 @@ pub(crate) fn end_of(finished: &Finished, node: NodeId) -> TaskEnd {
             Some(StopCause::Requested | StopCause::LeaseOver | StopCause::Shutdown)
         ),
         elapsed: executed.then(|| span(finished.started_at_us, finished.finished_at_us)),
-        result: finished.result.clone().filter(|result| is_json(result)),
+        result: finished.result.clone().filter(is_json),
         usage: Usage {
             cpu_us: finished.cpu_user_us.saturating_add(finished.cpu_system_us),
             memory_peak_bytes: finished.memory_peak_bytes,

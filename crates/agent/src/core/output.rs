@@ -9,6 +9,7 @@ use super::Order;
 
 /// Something to be done.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "most outputs are words")]
 pub enum Output {
     /// To the owner, on the open stream.
     Say(NodeWord),

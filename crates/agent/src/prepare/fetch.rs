@@ -44,6 +44,13 @@ struct Copy {
     url: String,
 }
 
+/// An order with its copies.
+struct Plan {
+    start: Box<Start>,
+    inputs: Vec<Copy>,
+    outputs: Vec<Copy>,
+}
+
 impl Fetcher {
     pub(crate) fn new(layout: Layout, directory: &Path, options: &Options) -> Result<Arc<Self>, Error> {
         let networks = Networks::parse(options.allowed_networks.iter().map(String::as_str))
@@ -58,7 +65,7 @@ impl Fetcher {
     pub(crate) async fn prepare(&self, order: &Order) -> Result<(Box<Start>, bool), String> {
         let _permit = self.permits.acquire().await.map_err(|error| error.to_string())?;
         let key = AttemptKey::from(order.token);
-        let (mut start, inputs, outputs) = self.plan(order, &key)?;
+        let Plan { mut start, inputs, outputs } = self.plan(order, &key)?;
         self.make_directories(&order.spec, &key)?;
         let work = self.layout.work(&key);
         for artifact in &order.spec.artifacts {
@@ -94,7 +101,7 @@ impl Fetcher {
     }
 
     /// Everything that can be said before anything is copied.
-    fn plan(&self, order: &Order, key: &AttemptKey) -> Result<(Box<Start>, Vec<Copy>, Vec<Copy>), String> {
+    fn plan(&self, order: &Order, key: &AttemptKey) -> Result<Plan, String> {
         let values = Values::new(order);
         let mut start = Box::new(launch::start(order, &values, &self.layout)?);
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
@@ -110,7 +117,7 @@ impl Fetcher {
             let seen = add(&mut outputs, name, path, place);
             start.env.push((format!("MAINSPRING_OUTPUT_{}", upper(name)), seen));
         }
-        Ok((start, inputs, outputs))
+        Ok(Plan { start, inputs, outputs })
     }
 
     /// The sidecar takes directories that are there as they are, and gives the working directory to the task's user.
