@@ -32,6 +32,9 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+    /// Artifacts have no place.
+    #[error("the repository of artifacts cannot be used")]
+    Artifacts(#[source] mainspring_blob::Error),
     /// The address is in use, or not this machine's.
     #[error("cannot listen on {address}; choose another with --listen")]
     Listen {

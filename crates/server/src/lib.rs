@@ -5,6 +5,7 @@
 //!
 //! - [`Options`] say what to run, [`Server::build`] opens everything, [`Server::run`] serves until it is told to stop.
 
+mod artifacts;
 mod cells;
 mod clock;
 mod error;

@@ -15,6 +15,8 @@ pub struct Options {
     pub store: String,
     /// Where the process keeps its identity, and logs and artifacts unless they are kept elsewhere.
     pub data: PathBuf,
+    /// Where artifacts are kept: `file:///folder` or `s3://bucket/prefix?endpoint=…&region=…`; by default in `data`.
+    pub artifacts: Option<String>,
     /// Where it listens, for HTTP and for nodes.
     pub listen: SocketAddr,
     /// How others reach it; by default the address that it listens on.
@@ -48,6 +50,7 @@ impl Options {
         Self {
             store: store.into(),
             data: data.into(),
+            artifacts: None,
             listen: (Ipv4Addr::LOCALHOST, 0).into(),
             url: None,
             roles: Roles { api: true, scheduler: true },

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_app::audit::Chain;
+use mainspring_app::ports::Artifacts;
 use mainspring_app::{App, Parts};
+use mainspring_blob::Blobs;
 use mainspring_model::{CellId, limits};
 use mainspring_store::{Registry, Store};
 use mainspring_wire::agent::agent_service_server::AgentServiceServer;
@@ -18,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{info, warn};
 
+use crate::artifacts::Repository;
 use crate::cells::LocalCells;
 use crate::clock::Clock;
 use crate::error::Error;
@@ -27,7 +30,7 @@ use crate::janitor::Janitor;
 use crate::logs::{Logs, Ownership, Vault};
 use crate::membership::Membership;
 use crate::news::Newsroom;
-use crate::nodes::{Door, NodeService};
+use crate::nodes::{Door, Files, NodeService};
 use crate::options::Options;
 use crate::seat::{self, Hints, Seat};
 
@@ -51,6 +54,7 @@ pub struct Server {
     cells: Arc<LocalCells>,
     logs: Arc<Logs>,
     vault: Vault,
+    artifacts: Arc<dyn Artifacts>,
     seats: Vec<JoinHandle<()>>,
     seats_stop: CancellationToken,
 }
@@ -86,13 +90,14 @@ impl Server {
             hints,
         });
         let vault = open_vault(&options.data)?;
+        let artifacts = open_artifacts(&options)?;
         let ownership = Ownership { cells: Arc::clone(&cells), store: Arc::clone(&store) };
         let logs = Arc::new(Logs::new(vault.clone(), ownership));
         let parts = Parts {
             store: Arc::clone(&store),
             cells: Arc::clone(&cells) as _,
             logs: Arc::clone(&logs) as _,
-            artifacts: None,
+            artifacts: Some(Arc::clone(&artifacts)),
             chain,
         };
         let app = App::new(parts, mainspring_app::Options::default());
@@ -108,6 +113,7 @@ impl Server {
             cells,
             logs,
             vault,
+            artifacts,
             seats,
             seats_stop,
         })
@@ -162,6 +168,11 @@ impl Server {
                 gate: Arc::new(Door(Arc::clone(&self.app))),
                 cells: Arc::clone(&self.cells),
                 logs: Arc::clone(&self.logs),
+                files: Files {
+                    store: Arc::clone(&self.store),
+                    ownership: Ownership { cells: Arc::clone(&self.cells), store: Arc::clone(&self.store) },
+                    artifacts: Arc::clone(&self.artifacts),
+                },
                 stop: stop.clone(),
                 tasks: tasks.clone(),
             };
@@ -251,6 +262,13 @@ async fn open(url: &str) -> mainspring_store::Result<Arc<dyn Store>> {
         info!(step = step.number, name = %step.name, "the store was brought up to date");
     }
     Ok(store)
+}
+
+fn open_artifacts(options: &Options) -> Result<Arc<dyn Artifacts>, Error> {
+    let folder = std::path::absolute(options.data.join("artifacts"))
+        .map_err(|source| Error::Folder { folder: options.data.clone(), source })?;
+    let url = options.artifacts.clone().unwrap_or_else(|| format!("file://{}", folder.display()));
+    Ok(Arc::new(Repository(Blobs::open(&url).map_err(Error::Artifacts)?)))
 }
 
 fn open_vault(data: &Path) -> Result<Vault, Error> {

@@ -10,6 +10,7 @@ use tracing::warn;
 use crate::cells::LocalCells;
 
 /// Knows who executed what.
+#[derive(Clone)]
 pub(crate) struct Ownership {
     pub(crate) cells: Arc<LocalCells>,
     pub(crate) store: Arc<dyn Store>,
@@ -17,7 +18,7 @@ pub(crate) struct Ownership {
 
 impl Ownership {
     /// Asked once for each log. When it cannot be said, the answer is no: the node asks again.
-    pub(super) async fn is_of(&self, node: NodeId, token: AttemptToken) -> bool {
+    pub(crate) async fn is_of(&self, node: NodeId, token: AttemptToken) -> bool {
         let cell = self.cells.cell_of_node(node);
         if let Ok(live) = self.cells.live(cell, &[token.run]).await
             && let Some(live) = live.first()

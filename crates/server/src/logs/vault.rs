@@ -124,7 +124,7 @@ fn write_batch(folder: &Path, batch: impl Iterator<Item = Deposit>) {
     let synced = File::open(folder).and_then(|folder| Ok(rustix::fs::syncfs(&folder)?));
     for done in written {
         let answer =
-            synced.as_ref().map(|()| ()).map_err(|error| io::Error::new(error.kind(), error.to_string()));
+            synced.as_ref().copied().map_err(|error| io::Error::new(error.kind(), error.to_string()));
         drop(done.send(answer));
     }
 }

@@ -4,10 +4,12 @@
 //! [`crate::logs`]. A node reaches only what is its own (I34): events carry the id that its credential proves.
 
 mod door;
+mod fetch;
 mod gate;
 mod inward;
 mod service;
 mod stream;
 
 pub(crate) use door::Door;
+pub(crate) use fetch::Files;
 pub(crate) use service::NodeService;

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use mainspring_model::spec::Digest;
 use mainspring_wire::agent::agent_service_server::AgentService;
 use mainspring_wire::agent::{
-    FromNode, Hello, JoinAnswer, JoinRequest, NodeWord, ToNode, bytes_of, node_id, node_word,
+    FetchRequest, FromNode, Hello, JoinAnswer, JoinRequest, Malformed, NodeWord, ToNode, bytes_of, node_id,
+    node_word,
 };
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
@@ -15,7 +17,9 @@ use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status, Streaming};
 use tracing::debug;
 
+use super::fetch::{Chunks, Files};
 use super::gate::{Gate, GateError};
+use super::inward;
 use super::stream::Conversation;
 use crate::cells::LocalCells;
 use crate::logs::Logs;
@@ -28,6 +32,7 @@ pub(crate) struct NodeService {
     pub(crate) gate: Arc<dyn Gate>,
     pub(crate) cells: Arc<LocalCells>,
     pub(crate) logs: Arc<Logs>,
+    pub(crate) files: Files,
     pub(crate) stop: CancellationToken,
     pub(crate) tasks: TaskTracker,
 }
@@ -35,6 +40,20 @@ pub(crate) struct NodeService {
 #[tonic::async_trait]
 impl AgentService for NodeService {
     type ConnectStream = std::pin::Pin<Box<dyn Stream<Item = Result<ToNode, Status>> + Send>>;
+
+    type FetchStream = Chunks;
+
+    async fn fetch(&self, request: Request<FetchRequest>) -> Result<Response<Chunks>, Status> {
+        let credential = bearer(request.metadata())?.to_owned();
+        let FetchRequest { node, token, digest } = request.into_inner();
+        let wrong = |wrong: Malformed| Status::invalid_argument(wrong.to_string());
+        let node = node_id(&node).map_err(wrong)?;
+        self.gate.admit(&credential, node).await.map_err(refused)?;
+        let token = inward::token(token.as_ref()).map_err(wrong)?;
+        let digest = digest[..].try_into().map(Digest::from_bytes);
+        let digest = digest.map_err(|_| Status::invalid_argument("a digest has 32 bytes"))?;
+        Ok(Response::new(self.files.fetch(node, token, digest).await?))
+    }
 
     async fn join(&self, request: Request<JoinRequest>) -> Result<Response<JoinAnswer>, Status> {
         let JoinRequest { token, node, name } = request.into_inner();

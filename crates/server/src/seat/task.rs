@@ -306,8 +306,7 @@ impl Seat {
 
     /// Performs what the engine wants until it wants nothing more.
     fn pump(&mut self) {
-        loop {
-            let Some(reign) = &mut self.tenure else { break };
+        while let Some(reign) = &mut self.tenure {
             if let Some(why) = reign.cell.diverged() {
                 warn!(cell = %self.id, why, "memory and store differ; the cell is loaded anew");
                 let now = self.config.clock.now();

@@ -12,9 +12,9 @@ use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::frame::{self, FrameKind, HEADER_BYTES};
 use super::stored::{self, Extent};
 use crate::protocol::LogCaps;
+use mainspring_model::log::{self as frame, FrameKind, HEADER_BYTES};
 
 /// Room for a header that a read buffer leaves before the content.
 pub(crate) const CONTENT_AT: usize = HEADER_BYTES;

@@ -5,10 +5,9 @@
 //! that of arrival at the sidecar; within one it is exact.
 
 mod capture;
-mod frame;
 mod stored;
 
 pub(crate) use capture::CONTENT_AT;
 pub(crate) use capture::Capture;
-pub use frame::{Frame, FrameKind, frames};
+pub use mainspring_model::log::{Frame, FrameKind, frames};
 pub(crate) use stored::Extent;

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use super::frame::{HEADER_BYTES, MARK_BYTES, frames, whole_frames};
+use mainspring_model::log::{HEADER_BYTES, MARK_BYTES, frames, whole_frames};
 
 /// The largest frame: a header and what one read of a pipe gives.
 pub(crate) const FRAME_BYTES_MAX: usize = HEADER_BYTES + 64 * 1024;
