@@ -14,7 +14,7 @@ use tracing::warn;
 
 use crate::clock::Clock;
 use crate::news::Newsroom;
-use crate::seat::{Hints, Input, SeatHandle, Standing, read};
+use crate::seat::{Hints, Input, NodeInput, SeatHandle, Standing, read};
 use crate::settle::settle;
 
 /// How long a caller waits for a cell that nobody owns at the moment, or whose owner loads.
@@ -232,6 +232,13 @@ impl Cells for LocalCells {
 
     async fn overview(&self, cell: CellId) -> Result<Option<Overview>, CellError> {
         self.ask(cell, |reply| Input::Overview { reply }).await
+    }
+
+    async fn relabelled(&self, node: NodeId) {
+        let cell = self.cell_of_node(node);
+        if let Some(seat) = self.seats.iter().find(|seat| seat.cell == cell) {
+            drop(seat.inbox.send(Input::Node(NodeInput::Relabelled { node })).await);
+        }
     }
 
     fn news(&self) -> broadcast::Receiver<Arc<News>> {

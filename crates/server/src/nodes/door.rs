@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use mainspring_app::App;
 use mainspring_model::{ErrorCode, NodeId};
 
-use super::gate::{Gate, GateError};
+use super::gate::{Admission, Gate, GateError};
 
 /// Asks the use cases.
 pub(crate) struct Door(pub(crate) Arc<App>);
@@ -17,12 +17,13 @@ impl Gate for Door {
         self.0.redeem_join_token(token, node, name).await.map_err(refused)
     }
 
-    async fn admit(&self, credential: &str, node: NodeId) -> Result<(), GateError> {
+    async fn admit(&self, credential: &str, node: NodeId) -> Result<Admission, GateError> {
         let identity = self.0.authenticate_node(credential).await.map_err(refused)?;
         if identity.node != node {
             return Err(GateError::Refused("the credential is another node's".to_owned()));
         }
-        Ok(())
+        let labels = self.0.labels_of(node).await.map_err(refused)?;
+        Ok(Admission { pool: identity.pool, labels })
     }
 }
 

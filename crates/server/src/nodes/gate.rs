@@ -1,7 +1,7 @@
 //! Who may connect as a node.
 
 use async_trait::async_trait;
-use mainspring_model::NodeId;
+use mainspring_model::{Labels, NodeId};
 
 /// Decides about nodes at the door. Implemented over `app`.
 #[async_trait]
@@ -9,8 +9,17 @@ pub(crate) trait Gate: Send + Sync {
     /// Exchanges a single-use join token for the node's own credential.
     async fn join(&self, token: &str, node: NodeId, name: &str) -> Result<String, GateError>;
 
-    /// Whether whoever shows this credential may be this node.
-    async fn admit(&self, credential: &str, node: NodeId) -> Result<(), GateError>;
+    /// Whether whoever shows this credential may be this node, and as what.
+    async fn admit(&self, credential: &str, node: NodeId) -> Result<Admission, GateError>;
+}
+
+/// What is known about a node beside what it says itself.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Admission {
+    /// The pool it was invited to; any if absent.
+    pub(crate) pool: Option<String>,
+    /// Labels that people laid over its own.
+    pub(crate) labels: Labels,
 }
 
 /// Why somebody is not let in.

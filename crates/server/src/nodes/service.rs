@@ -18,7 +18,7 @@ use tonic::{Request, Response, Status, Streaming};
 use tracing::debug;
 
 use super::fetch::{Chunks, Files};
-use super::gate::{Gate, GateError};
+use super::gate::{Admission, Gate, GateError};
 use super::inward;
 use super::stream::Conversation;
 use crate::cells::LocalCells;
@@ -68,9 +68,10 @@ impl AgentService for NodeService {
     ) -> Result<Response<Self::ConnectStream>, Status> {
         let credential = bearer(request.metadata())?.to_owned();
         let mut inward = request.into_inner();
-        let hello = first(&mut inward).await?;
+        let mut hello = first(&mut inward).await?;
         let node = node_id(&hello.node).map_err(|wrong| Status::invalid_argument(wrong.to_string()))?;
-        self.gate.admit(&credential, node).await.map_err(refused)?;
+        let admission = self.gate.admit(&credential, node).await.map_err(refused)?;
+        admission.lay_over(&mut hello)?;
         let (outward, words) = mpsc::channel(OUTWARD_MAX);
         let conversation =
             Conversation { node, cells: Arc::clone(&self.cells), logs: Arc::clone(&self.logs), outward };
@@ -90,6 +91,20 @@ impl AgentService for NodeService {
         let words = ReceiverStream::new(words).map(Ok);
         let end = ReceiverStream::new(ended).map(Err);
         Ok(Response::new(Box::pin(words.chain(end))))
+    }
+}
+
+impl Admission {
+    /// A node says much about itself, but not where it was invited to, and not against what people say of it.
+    fn lay_over(self, hello: &mut Hello) -> Result<(), Status> {
+        if let Some(pool) = self.pool.filter(|pool| *pool != hello.pool) {
+            return Err(Status::permission_denied(format!(
+                "the node was invited to the pool `{pool}`, not to `{}`",
+                hello.pool
+            )));
+        }
+        hello.labels.extend(self.labels.iter().map(|(key, value)| (key.to_string(), value.to_string())));
+        Ok(())
     }
 }
 

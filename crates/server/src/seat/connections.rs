@@ -73,6 +73,11 @@ impl Connections {
         }
     }
 
+    /// The node has to connect again.
+    pub(super) fn drop_node(&mut self, node: NodeId) {
+        self.by_node.remove(&node);
+    }
+
     /// Everybody has to look for the owner anew.
     pub(super) fn disconnect_all(&mut self) {
         self.by_node.clear();

@@ -50,6 +50,8 @@ pub(crate) enum NodeInput {
     Connected { node: NodeId, session: u64, hello: Box<Event>, outward: mpsc::Sender<ToNode> },
     /// It said something else, in order.
     Said { node: NodeId, events: Vec<Event>, usage: Option<Usage> },
+    /// What people say about it changed: it has to say hello again.
+    Relabelled { node: NodeId },
     /// The connection is gone.
     Disconnected { node: NodeId, session: u64 },
 }

@@ -236,6 +236,7 @@ impl Seat {
                     self.handle(event);
                 }
             }
+            NodeInput::Relabelled { node } => self.connections.drop_node(node),
             NodeInput::Disconnected { node, session } => self.connections.disconnect(node, session),
         }
     }
