@@ -24,6 +24,7 @@ mod identity;
 mod logs;
 mod options;
 mod prepare;
+mod repository;
 mod run;
 mod sidecar;
 mod stream;

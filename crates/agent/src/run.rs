@@ -16,6 +16,7 @@ use crate::identity::Identity;
 use crate::logs::Logs;
 use crate::options::Options;
 use crate::prepare::Fetcher;
+use crate::repository::Repository;
 use crate::sidecar::Link;
 use crate::stream::{self, Dialer};
 use crate::tasks::Roll;
@@ -61,7 +62,8 @@ async fn start(options: &Options) -> Result<(Driver, Dialer), Error> {
     let mut link = Link::open(options.sidecar.clone(), layout.clone()).await;
     let (node, events) = introduce(&mut link).await?;
     let profile = facts::profile(node, options);
-    let fetcher = Fetcher::new(layout.clone(), identity.directory(), options)?;
+    let repository = Repository::new(node);
+    let fetcher = Fetcher::new(layout.clone(), identity.directory(), repository.clone(), options)?;
     let (event_sender, stream_events) = mpsc::channel(STREAM_EVENTS_MAX);
     let (redials, redial_receiver) = mpsc::channel(1);
     let (done_sender, done) = mpsc::unbounded_channel();
@@ -72,6 +74,7 @@ async fn start(options: &Options) -> Result<(Driver, Dialer), Error> {
         join_token: options.join_token.clone(),
         tls: stream::tls(options)?,
         identity: identity.clone(),
+        repository,
         events: event_sender,
         redials: redial_receiver,
     };

@@ -18,6 +18,7 @@ use tonic::{Code, Request, Status, Streaming};
 use crate::error::Error;
 use crate::identity::Identity;
 use crate::options::Options;
+use crate::repository::Repository;
 
 /// Batches on their way out.
 const BATCHES_MAX: usize = 4;
@@ -56,6 +57,7 @@ pub(crate) struct Dialer {
     pub(crate) join_token: Option<String>,
     pub(crate) tls: Option<ClientTlsConfig>,
     pub(crate) identity: Identity,
+    pub(crate) repository: Repository,
     pub(crate) events: mpsc::Sender<StreamEvent>,
     pub(crate) redials: mpsc::Receiver<Redial>,
 }
@@ -114,6 +116,7 @@ impl Dialer {
             .max_decoding_message_size(BATCH_BYTES_MAX)
             .max_encoding_message_size(BATCH_BYTES_MAX);
         let credential = self.credential(&mut client).await?;
+        self.repository.at(client.clone(), credential.clone());
         let (sender, receiver) = mpsc::channel(BATCHES_MAX);
         let mut request = Request::new(ReceiverStream::new(receiver));
         request.metadata_mut().insert("authorization", credential);

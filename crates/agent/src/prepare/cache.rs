@@ -8,13 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use mainspring_blob::{Limits, Transfers};
 use mainspring_model::spec::{Artifact, Digest};
 use rustc_hash::FxHashMap;
 use tokio::task::spawn_blocking;
-
-/// The longest artifact.
-const ARTIFACT_BYTES_MAX: u64 = 64 << 30;
 
 /// The artifacts of a node.
 #[derive(Debug)]
@@ -35,15 +31,15 @@ impl Cache {
     /// Puts an artifact at `to`, fetching it if it is not here yet.
     pub(crate) async fn place(
         &self,
-        transfers: &Transfers,
         artifact: &Artifact,
+        incoming: impl AsyncFnOnce(PathBuf) -> Result<u64, String>,
         to: PathBuf,
     ) -> Result<(), String> {
         let turn = self.turn(artifact.digest);
         let kept = self.path(&artifact.digest);
         let outcome = {
             let _turn = turn.lock().await;
-            self.fetch(transfers, artifact, &kept).await
+            self.fetch(incoming, &kept).await
         };
         let outcome = match outcome {
             Ok(()) => copy(kept, to, if artifact.executable { 0o755 } else { 0o644 }).await,
@@ -54,7 +50,11 @@ impl Cache {
         outcome
     }
 
-    async fn fetch(&self, transfers: &Transfers, artifact: &Artifact, kept: &Path) -> Result<(), String> {
+    async fn fetch(
+        &self,
+        fetch: impl AsyncFnOnce(PathBuf) -> Result<u64, String>,
+        kept: &Path,
+    ) -> Result<(), String> {
         if fs::File::open(kept).and_then(|file| file.set_modified(SystemTime::now())).is_ok() {
             return Ok(());
         }
@@ -63,11 +63,9 @@ impl Cache {
             fs::create_dir_all(directory)
                 .map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
         }
-        let limits = Limits { bytes_max: ARTIFACT_BYTES_MAX, digest: Some(artifact.digest) };
-        let fetched =
-            transfers.fetch(&artifact.url, &incoming, limits).await.map_err(|error| error.to_string())?;
+        let bytes = fetch(incoming.clone()).await?;
         fs::rename(&incoming, kept).map_err(|error| format!("cannot keep it: {error}"))?;
-        self.make_room(fetched.size);
+        self.make_room(bytes);
         Ok(())
     }
 

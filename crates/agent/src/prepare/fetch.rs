@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use mainspring_blob::{Limits, Networks, Transfers, inside};
-use mainspring_model::spec::{Body, JobSpec};
+use mainspring_model::AttemptToken;
+use mainspring_model::spec::{Artifact, Body, JobSpec};
 use mainspring_sidecar::protocol::{File, Start};
 use mainspring_sidecar::{AttemptKey, Layout};
 use serde::{Deserialize, Serialize};
@@ -21,9 +22,12 @@ use super::template::Values;
 use crate::core::Order;
 use crate::error::Error;
 use crate::options::Options;
+use crate::repository::Repository;
 
 /// Attempts whose files are copied at once.
 const AT_ONCE: usize = 8;
+/// The longest artifact.
+const ARTIFACT_BYTES_MAX: u64 = 64 << 30;
 /// The longest input.
 const INPUT_BYTES_MAX: u64 = 64 << 30;
 
@@ -32,6 +36,7 @@ const INPUT_BYTES_MAX: u64 = 64 << 30;
 pub(crate) struct Fetcher {
     layout: Layout,
     transfers: Transfers,
+    repository: Repository,
     cache: Cache,
     permits: Semaphore,
 }
@@ -52,13 +57,28 @@ struct Plan {
 }
 
 impl Fetcher {
-    pub(crate) fn new(layout: Layout, directory: &Path, options: &Options) -> Result<Arc<Self>, Error> {
+    pub(crate) fn new(
+        layout: Layout,
+        directory: &Path,
+        repository: Repository,
+        options: &Options,
+    ) -> Result<Arc<Self>, Error> {
         let networks = Networks::parse(options.allowed_networks.iter().map(String::as_str))
             .map_err(|why| Error::Option { name: "allowed_networks", why })?;
         let transfers = Transfers::new(networks)
             .map_err(|error| Error::Option { name: "allowed_networks", why: error.to_string() })?;
         let cache = Cache::new(directory.join("cache"), options.cache_bytes_max);
-        Ok(Arc::new(Self { layout, transfers, cache, permits: Semaphore::new(AT_ONCE) }))
+        Ok(Arc::new(Self { layout, transfers, repository, cache, permits: Semaphore::new(AT_ONCE) }))
+    }
+
+    /// An artifact from where it is: by its URL, or from the schedulers' repository.
+    async fn fetch(&self, token: AttemptToken, artifact: &Artifact, to: PathBuf) -> Result<u64, String> {
+        let limits = Limits { bytes_max: ARTIFACT_BYTES_MAX, digest: Some(artifact.digest) };
+        let fetched = match &artifact.url {
+            Some(url) => self.transfers.fetch(url, &to, limits).await.map_err(|error| error.to_string()),
+            None => self.repository.fetch(token, artifact.digest, &to, limits).await,
+        };
+        fetched.map(|content| content.size)
     }
 
     /// Makes an order ready that needs files. The answer says whether it has outputs to be copied.
@@ -72,7 +92,8 @@ impl Fetcher {
             let named = |why: String| format!("artifact {} ({}): {why}", artifact.target(), artifact.digest);
             let to = inside(&work, artifact.target()).map_err(|error| named(error.to_string()))?;
             make_parents(&work, &to).map_err(named)?;
-            self.cache.place(&self.transfers, artifact, to).await.map_err(named)?;
+            let incoming = |to: PathBuf| self.fetch(order.token, artifact, to);
+            self.cache.place(artifact, incoming, to).await.map_err(named)?;
         }
         for input in &inputs {
             let limits = Limits { bytes_max: INPUT_BYTES_MAX, digest: None };

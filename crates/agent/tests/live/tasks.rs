@@ -126,3 +126,31 @@ async fn a_tree_that_daemonizes_and_ignores_signals_is_gone_after_a_stop() {
         assert!(status.is_empty() || status.contains(") Z "), "{pid} lives: {status}");
     }
 }
+
+#[tokio::test]
+async fn a_crowd_of_short_tasks_is_executed_once_each_and_forgotten() {
+    const TASKS: u128 = 1_000;
+    let mut scheduler = Scheduler::start().await;
+    let node = Node::start(&scheduler.url);
+    let mut call = scheduler.welcomed().await;
+    for run in 1..=TASKS {
+        call.start(token(run), r#"{"name":"short","process":"/bin/true"}"#, "").await;
+    }
+    let mut ended = std::collections::BTreeSet::new();
+    while ended.len() < TASKS as usize {
+        let run = call
+            .wait(|word| match word {
+                Said::Report(report) => match report.news.as_ref()? {
+                    News::Finished(finished) => Some((report.token.clone()?.run, finished.cause.clone()?)),
+                    _ => None,
+                },
+                _ => None,
+            })
+            .await;
+        assert_eq!(run.1.told_by(NODE), Ok(Cause::Exit { code: 0 }));
+        if ended.insert(run.0.clone()) {
+            call.forget(token(u128::from_be_bytes(run.0[..].try_into().unwrap()) & 0xffff)).await;
+        }
+    }
+    node.forgets(token(TASKS)).await;
+}
