@@ -21,4 +21,4 @@ pub use error::Error;
 pub use key::{content_key, inside};
 pub use location::Credentials;
 pub use networks::Networks;
-pub use transfer::{Limits, Transfers};
+pub use transfer::{Limits, Transfers, save};

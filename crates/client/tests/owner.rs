@@ -6,8 +6,9 @@ use std::pin::Pin;
 use mainspring_client::model::{AttemptToken, Cause, Epoch, JobId, NodeId, RunId, Timestamp};
 use mainspring_wire::agent::agent_service_server::{AgentService, AgentServiceServer};
 use mainspring_wire::agent::{
-    Beat, Finished, Forget, FromNode, Hello, JoinAnswer, JoinRequest, LogChunk, LogHave, NodeWord, OwnerWord,
-    Spec, SpecKey, Start, Stop, ToNode, Welcome, node_id, node_word, owner_word, report,
+    Beat, FetchRequest, FileChunk, Finished, Forget, FromNode, Hello, JoinAnswer, JoinRequest, LogChunk,
+    LogHave, NodeWord, OwnerWord, Spec, SpecKey, Start, Stop, ToNode, Welcome, node_id, node_word,
+    owner_word, report,
 };
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::UnboundedReceiverStream;
@@ -168,6 +169,11 @@ struct Service {
 #[tonic::async_trait]
 impl AgentService for Service {
     type ConnectStream = Pin<Box<dyn tokio_stream::Stream<Item = Result<ToNode, Status>> + Send>>;
+    type FetchStream = tokio_stream::Empty<Result<FileChunk, Status>>;
+
+    async fn fetch(&self, _: Request<FetchRequest>) -> Result<Response<Self::FetchStream>, Status> {
+        Err(Status::not_found("functions have no files"))
+    }
 
     async fn join(&self, request: Request<JoinRequest>) -> Result<Response<JoinAnswer>, Status> {
         let JoinRequest { token, node, .. } = request.into_inner();

@@ -6,6 +6,7 @@ on_every_store! {
     output_exit_code_and_result
     a_failing_task_is_retried_and_says_why
     a_job_is_applied_run_and_changed
+    a_pushed_file_is_executed
 }
 
 fn output_exit_code_and_result(store: Store) {
@@ -74,4 +75,30 @@ fn a_job_is_applied_run_and_changed(store: Store) {
     assert_eq!(find(&jobs["items"], "name", "greet").unwrap()["version"], 2, "{jobs}");
     let refused = world.mainspring(&["run", "greet", "-p", "nam=moon"]);
     assert!(String::from_utf8(refused.stderr).unwrap().contains("name"), "the nearest name is told");
+}
+
+fn a_pushed_file_is_executed(store: Store) {
+    let world = World::new(store);
+    std::fs::write(world.path("tool"), "#!/bin/sh\necho I am $1\n").unwrap();
+    let pushed = world.json(&["artifact", "push", "tool"]);
+    let digest = pushed["digest"].as_str().unwrap();
+    let file = |digest: &str| {
+        let artifact = format!("artifacts: [{{digest: '{digest}', path: bin/tool, executable: true}}]");
+        let body = "process: {command: bin/tool, args: [here]}";
+        std::fs::write(
+            world.path("tool.yaml"),
+            format!("name: tool\n{artifact}\n{body}\nretry: {{max: 0}}\n"),
+        )
+        .unwrap();
+    };
+    file(digest);
+    let said = world.text(&["submit", "--wait", "-q", "tool.yaml"]);
+    assert_eq!(said, "I am here\n");
+    file(&format!("sha256:{}", "0".repeat(64)));
+    let run = world.text(&["submit", "-q", "-o", "name", "tool.yaml"]).trim().to_owned();
+    world.wait(&run);
+    let run = world.run(&run);
+    assert_eq!(run["run"]["cause"]["kind"], "start_failed", "{run}");
+    let message = run["run"]["cause"]["message"].as_str().unwrap();
+    assert!(message.contains("artifact push"), "{message}");
 }

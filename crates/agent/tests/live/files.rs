@@ -46,8 +46,9 @@ async fn an_artifact_that_is_something_else_does_not_start_and_is_named() {
     let source = node.path().join("tool");
     std::fs::write(&source, "something else").unwrap();
     for (run, url, digest, why) in [
-        (1, format!("file://{}", source.display()), digest_of(TOOL), "digest"),
-        (2, "http://127.0.0.1:1/tool".to_owned(), digest_of(TOOL), "may be reached"),
+        (1, Some(format!("file://{}", source.display())), digest_of(TOOL), "digest"),
+        (2, Some("http://127.0.0.1:1/tool".to_owned()), digest_of(TOOL), "may be reached"),
+        (3, None, digest_of(TOOL), "not in the repository"),
     ] {
         let spec = serde_json::json!({
             "name": "tool",

@@ -14,8 +14,8 @@ use mainspring_wire::agent::agent_service_server::{AgentService, AgentServiceSer
 use mainspring_wire::agent::node_word::Word as Said;
 use mainspring_wire::agent::owner_word::Word;
 use mainspring_wire::agent::{
-    Beat, Finished, Forget, FromNode, Hello, JoinAnswer, JoinRequest, LogHave, OwnerWord, Redirect, Report,
-    Spec, SpecKey, Start, Stop, ToNode, Welcome, report,
+    Beat, FetchRequest, FileChunk, Finished, Forget, FromNode, Hello, JoinAnswer, JoinRequest, LogHave,
+    OwnerWord, Redirect, Report, Spec, SpecKey, Start, Stop, ToNode, Welcome, report,
 };
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -81,6 +81,11 @@ impl Scheduler {
 #[tonic::async_trait]
 impl AgentService for Service {
     type ConnectStream = ReceiverStream<Result<ToNode, Status>>;
+    type FetchStream = tokio_stream::Empty<Result<FileChunk, Status>>;
+
+    async fn fetch(&self, _: Request<FetchRequest>) -> Result<Response<Self::FetchStream>, Status> {
+        Err(Status::not_found("it is not in the repository"))
+    }
 
     async fn join(&self, request: Request<JoinRequest>) -> Result<Response<JoinAnswer>, Status> {
         let request = request.into_inner();

@@ -30,7 +30,7 @@ impl Transfers {
                 if !metadata.is_file() {
                     return Err(Error::url(url, "it is not a plain file"));
                 }
-                write(ReaderStream::with_capacity(file, 256 * 1024), to, limits).await
+                save(ReaderStream::with_capacity(file, 256 * 1024), to, limits).await
             }
             "http" | "https" => self.fetch_http(&parsed, to, limits).await,
             "s3" => {
@@ -38,7 +38,7 @@ impl Transfers {
                 let stat = operator.stat(&key).await.map_err(Error::storage(&bare(url)))?;
                 let reader = operator.reader(&key).await.map_err(Error::storage(&bare(url)))?;
                 let stream = reader.into_bytes_stream(0..stat.content_length()).await;
-                write(stream.map_err(Error::storage(&bare(url)))?, to, limits).await
+                save(stream.map_err(Error::storage(&bare(url)))?, to, limits).await
             }
             other => Err(Error::url(url, format!("`{other}` cannot be copied from"))),
         }
@@ -54,11 +54,12 @@ impl Transfers {
         if answer.content_length().is_some_and(|length| length > limits.bytes_max) {
             return Err(Error::TooLarge { limit: limits.bytes_max });
         }
-        write(answer.bytes_stream().map_err(io::Error::other), to, limits).await
+        save(answer.bytes_stream().map_err(io::Error::other), to, limits).await
     }
 }
 
-async fn write(
+/// Saves content as the file `to`, whose directory must be there. On any error there is nothing at `to`.
+pub async fn save(
     content: impl Stream<Item = io::Result<Bytes>>,
     to: &Path,
     limits: Limits,

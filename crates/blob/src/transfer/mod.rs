@@ -7,6 +7,8 @@ mod fetch;
 pub(crate) mod guarded;
 mod store;
 
+pub use fetch::save;
+
 use mainspring_model::spec::Digest;
 use reqwest::Client;
 

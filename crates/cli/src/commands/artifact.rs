@@ -95,7 +95,7 @@ async fn push(context: &Context, file: &PathBuf, name: Option<String>) -> Result
     context.output.one(&entry, || entry.digest.to_string())?;
     context
         .output
-        .say(format!("next: name it in a job file: artifacts: [{{ url: …, digest: {} }}]", entry.digest));
+        .say(format!("next: name it in a job file: artifacts: [{{ digest: {}, path: … }}]", entry.digest));
     Ok(())
 }
 

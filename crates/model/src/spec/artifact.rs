@@ -13,7 +13,8 @@ use utoipa::ToSchema;
 #[serde(deny_unknown_fields)]
 pub struct Artifact {
     /// Where to fetch it: an `https`, `http` or `file` URL.
-    pub url: Box<str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<Box<str>>,
     /// What its content must be: `sha256:` and 64 hexadecimal digits.
     pub digest: Digest,
     /// Where to put it, relative to the working directory. Without one, the last part of the URL.
@@ -27,7 +28,7 @@ pub struct Artifact {
 impl Artifact {
     /// Where the file goes, relative to the working directory.
     pub fn target(&self) -> &str {
-        self.path.as_deref().or_else(|| last_part(&self.url)).unwrap_or_default()
+        self.path.as_deref().or_else(|| last_part(self.url.as_deref()?)).unwrap_or_default()
     }
 }
 
@@ -116,7 +117,7 @@ mod tests {
             ("file:///opt/etl", None, "etl"),
         ] {
             let artifact = Artifact {
-                url: url.into(),
+                url: Some(url.into()),
                 digest: Digest::from_bytes([0; 32]),
                 path: path.map(Into::into),
                 executable: false,

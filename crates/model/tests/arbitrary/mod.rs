@@ -145,7 +145,7 @@ fn artifacts() -> impl Strategy<Value = Vec<Artifact>> {
     vec(artifact, 0..3).prop_map(|list| {
         let build =
             |(index, (digest, path, executable)): (usize, ([u8; 32], Option<String>, bool))| Artifact {
-                url: format!("https://files.example/f{index}").into(),
+                url: Some(format!("https://files.example/f{index}").into()),
                 digest: Digest::from_bytes(digest),
                 path: path.map(|path| format!("{index}/{path}").into()),
                 executable,

@@ -29,13 +29,24 @@ pub(super) fn artifacts(reader: &mut Reader, value: &Value) -> Option<Vec<Artifa
 
 fn artifact(reader: &mut Reader, value: &Value) -> Option<Artifact> {
     let mut fields = reader.fields("artifact", value)?;
-    let url = fields.required("url", url);
+    let url = fields.optional("url", url);
+    let has_url = fields.has("url");
     let digest = fields.required("digest", parsed);
     let path = fields.optional("path", inner_path);
     let executable = fields.or_default("executable", boolean);
     let has_path = fields.has("path");
     fields.finish();
-    let artifact = Artifact { url: url?, digest: digest?, path, executable };
+    if has_url && url.is_none() {
+        return None;
+    }
+    let artifact = Artifact { url, digest: digest?, path, executable };
+    if !has_url && !has_path {
+        reader.problem_with_hint(
+            "an artifact of the repository has no name here",
+            "say where to put it with `path`",
+        );
+        return None;
+    }
     if !has_path && !is_inner(artifact.target()) {
         reader.problem_with_hint("the URL does not end in a file's name", "say where to put it with `path`");
         return None;
