@@ -50,11 +50,11 @@ async fn an_artifact_that_is_something_else_does_not_start_and_is_named() {
         (2, Some("http://127.0.0.1:1/tool".to_owned()), digest_of(TOOL), "may be reached"),
         (3, None, digest_of(TOOL), "not in the repository"),
     ] {
-        let spec = serde_json::json!({
-            "name": "tool",
-            "artifacts": [{ "url": url, "digest": digest, "path": "tool" }],
-            "process": "true",
-        });
+        let mut artifact = serde_json::json!({ "digest": digest, "path": "tool" });
+        if let Some(url) = url {
+            artifact["url"] = url.into();
+        }
+        let spec = serde_json::json!({ "name": "tool", "artifacts": [artifact], "process": "true" });
         call.start(token(run), &spec.to_string(), "").await;
         match call.finished(token(run)).await.cause.unwrap().told_by(NODE).unwrap() {
             Cause::StartFailed { message } => {
