@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mainspring_model::{NodeState, Timestamp, limits as model_limits};
+use mainspring_model::{MemberId, NodeState, Timestamp, limits as model_limits};
 use mainspring_store::RecordQuery;
 use mainspring_wire::api::{Cell, Doctor, Finding, Severity};
 
@@ -29,7 +29,7 @@ impl App {
         self.check_clock(now, &mut findings).await?;
         let cells = self.look_at_cells().await?;
         check_cells(&cells, now, &mut findings);
-        self.check_members(now, &mut findings).await?;
+        self.check_members(&cells, now, &mut findings).await?;
         self.check_nodes(&cells, &mut findings).await?;
         self.check_audit(&mut findings).await?;
         findings.sort_by_key(|finding| finding.severity);
@@ -53,10 +53,10 @@ impl App {
         Ok(())
     }
 
-    async fn check_members(&self, now: Timestamp, findings: &mut Vec<Finding>) -> Result<()> {
+    async fn check_members(&self, cells: &[Cell], now: Timestamp, findings: &mut Vec<Finding>) -> Result<()> {
         for member in self.store.members().await? {
             let silent = now.since(member.seen_at);
-            if silent > MEMBER_SILENT {
+            if silent > MEMBER_SILENT && !holds_any(member.id, cells, now) {
                 let message = format!(
                     "scheduler {} at {} is silent for {} s",
                     member.id,
@@ -103,10 +103,18 @@ impl App {
     }
 }
 
+/// Whether a scheduler renews a lease, which it does more often than it writes its own row, if it ever writes that again.
+fn holds_any(member: MemberId, cells: &[Cell], now: Timestamp) -> bool {
+    cells.iter().any(|cell| cell.holder == Some(member) && is_held(cell, now))
+}
+
+fn is_held(cell: &Cell, now: Timestamp) -> bool {
+    cell.holder.is_some() && cell.lease_until.is_some_and(|until| until.0 > now)
+}
+
 fn check_cells(cells: &[Cell], now: Timestamp, findings: &mut Vec<Finding>) {
     for cell in cells {
-        let owned = cell.holder.is_some() && cell.lease_until.is_some_and(|until| until.0 > now);
-        if !owned {
+        if !is_held(cell, now) {
             let message = format!("nobody owns cell {}: nothing in it starts", cell.cell);
             let remedy = "wait a few seconds for a takeover; if it lasts, start a scheduler";
             findings.push(finding(Severity::Failure, "cells", message, remedy));
@@ -120,4 +128,31 @@ fn check_cells(cells: &[Cell], now: Timestamp, findings: &mut Vec<Finding>) {
 
 fn finding(severity: Severity, check: &str, message: String, remedy: &str) -> Finding {
     Finding { severity, check: check.into(), message, remedy: remedy.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_is_alive_while_it_holds_a_lease() {
+        let (member, other) = (MemberId::from_bytes([1; 16]), MemberId::from_bytes([2; 16]));
+        let (then, now) = (Timestamp::from_micros(1_000), Timestamp::from_micros(2_000));
+        let cell = |lease_until: Option<Timestamp>| Cell {
+            cell: 0,
+            holder: Some(member),
+            epoch: 1,
+            lease_until: lease_until.map(Into::into),
+            loaded: None,
+            pause: None,
+            waiting: None,
+            running: None,
+            nodes: None,
+        };
+        assert!(holds_any(member, &[cell(Some(now))], then));
+        assert!(!holds_any(member, &[cell(Some(then))], now));
+        assert!(!holds_any(member, &[cell(None)], now));
+        assert!(!holds_any(other, &[cell(Some(now))], then));
+        assert!(!holds_any(member, &[], now));
+    }
 }
