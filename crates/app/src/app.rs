@@ -9,6 +9,7 @@ use mainspring_store::Store;
 use crate::audit::{Chain, Entry, Journal, Outcome};
 use crate::error::{Error, Result};
 use crate::identity::Principals;
+use crate::limits::UNREADABLE_CHARS_MAX;
 use crate::lookup::Jobs;
 use crate::operation::{Operation, Place};
 use crate::ports::{Artifacts, Cells, Logs};
@@ -110,6 +111,21 @@ impl App {
             let entry = Entry { outcome: Outcome::Denied, target: target.map(Into::into), ..entry };
             self.journal.note(entry).await;
         }
+    }
+
+    /// Writes down that somebody asked for a change in words that cannot be read. Where they meant it is not known.
+    pub async fn note_unreadable(&self, caller: &Caller, operation: Operation, error: &Error) {
+        if !operation.changes() {
+            return;
+        }
+        let may = match operation.place() {
+            Place::Namespace => !caller.principal.places(operation).is_empty(),
+            Place::Cluster | Place::SignedIn | Place::Anyone => caller.principal.may(operation, None),
+        };
+        let outcome = if may { Outcome::Refused(error.code) } else { Outcome::Denied };
+        let detail: String = error.message.chars().take(UNREADABLE_CHARS_MAX).collect();
+        let entry = caller.entry(self.now(), operation, None);
+        self.journal.note(Entry { outcome, detail: Some(detail.into()), ..entry }).await;
     }
 
     /// Writes down that something was allowed and yet did not happen, and passes the reason on.

@@ -41,3 +41,5 @@ pub(crate) const JOIN_TTL_DEFAULT: Duration = Duration::from_secs(3600);
 pub(crate) const JOIN_TTL_MAX: Duration = Duration::from_secs(7 * 86_400);
 /// How long a node may take to be emptied when nobody says.
 pub(crate) const DRAIN_PATIENCE_DEFAULT: Duration = Duration::from_secs(3600);
+/// Characters of the audit about a request that cannot be read.
+pub(crate) const UNREADABLE_CHARS_MAX: usize = 512;

@@ -7,10 +7,12 @@ use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use mainspring_model::ErrorCode;
 use mainspring_model::spec::Format;
+use mainspring_wire::api::Object;
 use serde::de::DeserializeOwned;
 
 use super::edge::Edge;
 use super::failure::Failure;
+use super::unreadable;
 
 /// Bytes of an ordinary body: a specification and its parameters fit.
 pub(crate) const BODY_BYTES_MAX: usize = 2 << 20;
@@ -29,34 +31,48 @@ pub(crate) struct SpecText {
     pub(crate) format: Format,
 }
 
-impl<T: DeserializeOwned, const MAX: usize> FromRequest<Arc<Edge>> for Json<T, MAX> {
+impl<T: DeserializeOwned + Send, const MAX: usize> FromRequest<Arc<Edge>> for Json<T, MAX> {
     type Rejection = Failure;
 
-    async fn from_request(request: Request, _: &Arc<Edge>) -> Result<Self, Failure> {
-        check_json(request.headers())?;
-        let bytes = read(request, MAX).await?;
-        parse(&bytes).map(Self)
+    async fn from_request(mut request: Request, edge: &Arc<Edge>) -> Result<Self, Failure> {
+        let asked = std::mem::take(request.extensions_mut());
+        let value = async {
+            check_json(request.headers())?;
+            parse(&read(request, MAX).await?)
+        };
+        unreadable::note(edge, &asked, value.await).await.map(Self)
     }
 }
 
-impl<T: DeserializeOwned + Default> FromRequest<Arc<Edge>> for OptionalJson<T> {
+impl<T: DeserializeOwned + Default + Send> FromRequest<Arc<Edge>> for OptionalJson<T> {
     type Rejection = Failure;
 
-    async fn from_request(request: Request, _: &Arc<Edge>) -> Result<Self, Failure> {
-        let headers = request.headers().clone();
-        let bytes = read(request, BODY_BYTES_MAX).await?;
-        if bytes.is_empty() {
-            return Ok(Self(T::default()));
-        }
-        check_json(&headers)?;
-        parse(&bytes).map(Self)
+    async fn from_request(mut request: Request, edge: &Arc<Edge>) -> Result<Self, Failure> {
+        let asked = std::mem::take(request.extensions_mut());
+        let value = async {
+            let headers = request.headers().clone();
+            let bytes = read(request, BODY_BYTES_MAX).await?;
+            if bytes.is_empty() {
+                return Ok(T::default());
+            }
+            check_json(&headers)?;
+            parse(&bytes)
+        };
+        unreadable::note(edge, &asked, value.await).await.map(Self)
     }
 }
 
 impl FromRequest<Arc<Edge>> for SpecText {
     type Rejection = Failure;
 
-    async fn from_request(request: Request, _: &Arc<Edge>) -> Result<Self, Failure> {
+    async fn from_request(mut request: Request, edge: &Arc<Edge>) -> Result<Self, Failure> {
+        let asked = std::mem::take(request.extensions_mut());
+        unreadable::note(edge, &asked, Self::read(request).await).await
+    }
+}
+
+impl SpecText {
+    async fn read(request: Request) -> Result<Self, Failure> {
         let format = match media_type(request.headers()).as_deref() {
             Some("application/json") => Format::Json,
             Some("application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml") => Format::Yaml,
@@ -88,11 +104,11 @@ async fn read(request: Request, max: usize) -> Result<Bytes, Failure> {
     })
 }
 
-/// Reads JSON; only what is wrong is read again, slowly, to tell where.
+/// Reads a JSON object; only what is wrong is read again, slowly, to tell where.
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
-    serde_json::from_slice(bytes).map_err(|_| {
+    serde_json::from_slice::<Object<T>>(bytes).map(|Object(value)| value).map_err(|_| {
         let deserializer = &mut serde_json::Deserializer::from_slice(bytes);
-        match serde_path_to_error::deserialize::<_, T>(deserializer) {
+        match serde_path_to_error::deserialize::<_, Object<T>>(deserializer) {
             Ok(_) => Failure::new(ErrorCode::InvalidRequest, "the body has more than one value"),
             Err(error) => {
                 let path = error.path().to_string();

@@ -39,7 +39,10 @@ impl FromRequestParts<Arc<Edge>> for SignedIn {
             }
         };
         let principal = edge.app.authenticate(secret).await?;
-        Ok(Self(Caller { principal, request_id: request_id(parts), from: address(parts) }))
+        let caller = Caller { principal, request_id: request_id(parts), from: address(parts) };
+        // What is read after this and cannot be is written down under their name.
+        parts.extensions.insert(caller.clone());
+        Ok(Self(caller))
     }
 }
 

@@ -24,7 +24,7 @@ pub fn document() -> Value {
     }
     add_job_file(&mut schemas);
     keep_referenced(&paths, &mut schemas);
-    json!({
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Mainspring",
@@ -40,7 +40,24 @@ pub fn document() -> Value {
                 "session": {"type": "apiKey", "in": "cookie", "name": super::caller::COOKIE},
             },
         },
-    })
+    });
+    widen(&mut document);
+    document
+}
+
+/// Integers of 32 bits that are never negative go twice as far as the format `int32` says.
+fn widen(tree: &mut Value) {
+    match tree {
+        Value::Object(map) => {
+            if map.get("format") == Some(&json!("int32")) && map.get("minimum") == Some(&json!(0)) {
+                map.insert("format".into(), json!("uint32"));
+                map.entry("maximum").or_insert_with(|| json!(u32::MAX));
+            }
+            map.values_mut().for_each(widen);
+        }
+        Value::Array(items) => items.iter_mut().for_each(widen),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 fn operation(route: &Route) -> Value {

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::routing::{MethodFilter, MethodRouter, on};
@@ -164,13 +165,20 @@ impl Route {
 
     /// What it answers in another language than JSON, or with nothing.
     pub(crate) fn answers_raw(mut self, status: u16, description: &str, kind: Option<&str>) -> Self {
-        let answer = match kind {
-            Some(kind) => {
-                json!({"description": description, "content": {kind: {"schema": {"type": "string"}}}})
+        match kind {
+            Some(kind) => self.answers_as(status, description, &[(kind, json!({"type": "string"}))]),
+            None => {
+                self.doc.answers.push((status, json!({"description": description})));
+                self
             }
-            None => json!({"description": description}),
-        };
-        self.doc.answers.push((status, answer));
+        }
+    }
+
+    /// What it answers in each of these media types.
+    pub(crate) fn answers_as(mut self, status: u16, description: &str, kinds: &[(&str, Value)]) -> Self {
+        let content: serde_json::Map<String, Value> =
+            kinds.iter().map(|(kind, schema)| ((*kind).to_owned(), json!({"schema": schema}))).collect();
+        self.doc.answers.push((status, json!({"description": description, "content": content})));
         self
     }
 
@@ -185,6 +193,7 @@ impl Route {
     }
 
     pub(crate) fn into_handler(self) -> (&'static str, MethodRouter<Arc<Edge>>) {
-        (self.path, self.handler)
+        // Also for requests that never reach the handler, because they cannot be read.
+        (self.path, self.handler.layer(Extension(self.operation)))
     }
 }

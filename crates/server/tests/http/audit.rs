@@ -51,6 +51,38 @@ async fn calls_are_written_down_allowed_or_denied() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_read_is_written_down_too() {
+    let world = World::start().await;
+    let ann = world.somebody("ann", Some("acme"), Some("viewer")).await;
+    world.raw(&world.admin, "POST", "/v1/runs", "{\"job\":").await.problem(400, "invalid_request");
+    world.raw(&world.admin, "POST", "/v1/runs", "[\"etl\"]").await.problem(422, "invalid_request");
+    world.raw(&ann, "POST", "/v1/runs", "{").await.problem(400, "invalid_request");
+    world.raw(&ann, "POST", "/v1/tokens?x=1", "{}").await.problem(422, "invalid_request");
+    // Nobody asked for a change, or nobody knows who did.
+    world.raw(&ann, "GET", "/v1/runs?x=1", "").await.problem(422, "invalid_request");
+    world.raw("ms_nobody", "POST", "/v1/runs", "{").await.problem(401, "unauthenticated");
+    let submits = entries(&world, "&operation=run.submit").await;
+    let told: Vec<_> =
+        submits.iter().rev().map(|entry| (&entry["actor"], &entry["outcome"], &entry["code"])).collect();
+    let (refused, denied) = (json!("invalid_request"), Value::Null);
+    let (admin, ann) = (json!("admin"), json!("ann"));
+    assert_eq!(
+        told,
+        [
+            (&admin, &json!("allowed"), &refused),
+            (&admin, &json!("allowed"), &refused),
+            (&ann, &json!("denied"), &denied)
+        ]
+    );
+    assert!(
+        submits[2]["detail"].as_str().is_some_and(|words| words.contains("not valid JSON")),
+        "{submits:?}"
+    );
+    assert_eq!(entries(&world, "&operation=token.create").await.len(), 1);
+    assert_eq!(entries(&world, "&operation=run.list").await.len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_of_the_audit_goes_on_within_a_record() {
     let world = World::start().await;
     world.job("acme", "etl").await;

@@ -59,6 +59,13 @@ impl World {
         self.send(method, path, &headers, &bytes).await
     }
 
+    /// A request of somebody whose body says that it is JSON.
+    pub(crate) async fn raw(&self, token: &str, method: &str, path: &str, body: &str) -> Reply {
+        let bearer = format!("Bearer {token}");
+        let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+        self.send(method, path, &headers, body.as_bytes()).await
+    }
+
     /// A request of the admin with further headers.
     pub(crate) async fn with(
         &self,

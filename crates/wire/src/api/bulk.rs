@@ -17,7 +17,7 @@ pub struct BulkRequest {
     pub preview: bool,
     /// Refuse to act when more than this many runs match: give the count of the preview.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(minimum = 1, maximum = 10000)]
+    #[schema(minimum = 0)]
     pub expected_max: Option<usize>,
     /// Go on from where the last answer stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]

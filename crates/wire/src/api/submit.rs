@@ -64,6 +64,7 @@ pub struct Submitted {
 #[serde(deny_unknown_fields)]
 pub struct BatchSubmit {
     /// The runs.
+    #[serde(deserialize_with = "super::object::list")]
     #[schema(min_items = 1, max_items = 10000)]
     pub runs: Vec<Submit>,
 }

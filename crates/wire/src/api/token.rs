@@ -52,6 +52,7 @@ pub struct CreateToken {
     #[schema(max_length = 255)]
     pub name: String,
     /// What it is limited to.
+    #[serde(deserialize_with = "super::object::list")]
     #[schema(max_items = 64)]
     pub scopes: Vec<TokenScope>,
     /// How long it is good for, such as `30d`; the default is 90 days, the most ten years.

@@ -11,24 +11,27 @@ use mainspring_app::{Caller, LogQuery, Operation};
 use mainspring_model::RunId;
 use mainspring_wire::api::{LogPage, LogStream};
 use serde::Deserialize;
+use serde_json::json;
 use utoipa::IntoParams;
 
 use crate::http::answer::{Answer, ok};
 use crate::http::caller::SignedIn;
 use crate::http::edge::Edge;
 use crate::http::events::{last_event_id, stream};
+use crate::http::failure::Failure;
 use crate::http::follow::{Follow, Item};
 use crate::http::params::{PathParts, Query};
 use crate::http::route::Route;
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get("/v1/runs/{run}/logs", Operation::RunLogs, read)
-            .query::<LogsQuery>()
-            .header("Accept", "`application/json`, `text/plain` or `text/event-stream`.")
-            .header("Last-Event-ID", "Where a stream goes on.")
-            .answers::<LogPage>(200, "A part of the output; as text or as events when asked so."),
-    ]
+    let mut read = Route::get("/v1/runs/{run}/logs", Operation::RunLogs, read)
+        .query::<LogsQuery>()
+        .header("Accept", "`application/json`, `text/plain` or `text/event-stream`.")
+        .header("Last-Event-ID", "Where a stream goes on.");
+    let page = read.schema::<LogPage>();
+    let text = json!({"type": "string"});
+    let kinds = [("application/json", page), ("text/plain", text.clone()), ("text/event-stream", text)];
+    vec![read.answers_as(200, "A part of the output; as text or as events when asked so.", &kinds)]
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -61,6 +64,9 @@ async fn read(
     headers: HeaderMap,
 ) -> Answer {
     let run: RunId = path.read("run")?;
+    if i64::try_from(query.offset).is_err() {
+        return Err(Failure::field("offset", "is beyond the end of any log"));
+    }
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let wanted =
         LogQuery { attempt: query.attempt, offset: query.offset, limit: query.limit, stream: query.stream };

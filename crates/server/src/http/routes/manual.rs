@@ -6,16 +6,17 @@ use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
 use bytes::Bytes;
 use mainspring_app::Operation;
+use serde_json::json;
 
 use crate::http::route::Route;
 use crate::http::{docs, openapi};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/openapi.json", Operation::Schema, schema).answers_raw(
+        Route::get("/openapi.json", Operation::Schema, schema).answers_as(
             200,
             "The schema.",
-            Some("application/json"),
+            &[("application/json", json!({"type": "object"}))],
         ),
         Route::get("/docs", Operation::Manual, page).answers_raw(200, "The page.", Some("text/html")),
     ]
