@@ -1,13 +1,15 @@
 //! `cargo xtask`: the repository's own commands.
 //!
 //! A table of contents. Each command is one file in `commands`, each house rule one file in `rules`; the database
-//! servers that tests and benches talk to are started by `database`. Nothing here is part of the product.
+//! servers that tests and benches talk to are started by `database`, the API is held against its schema by `contract`. Nothing here is part of the product.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool talks to a person")]
 
 mod commands;
+mod contract;
 mod database;
 mod interrupt;
+mod packages;
 mod process;
 mod rules;
 mod workspace;
@@ -31,10 +33,13 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run every check there is: format, lints, house rules, all tests on real databases, the simulation.
+    /// Run every check there is: format, lints, house rules, all tests on real databases, the API against its schema,
+    /// the simulation.
     Test,
     /// Check the house rules alone.
     Rules,
+    /// Check the running API against its schema, with every role.
+    Api,
     /// Rewrite the committed files that are made from code.
     Generate,
     /// Build the program if it is stale and start everything on this machine.
@@ -68,6 +73,7 @@ fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Test => commands::test::run(&workspace),
         Command::Rules => commands::rules::run(&workspace),
+        Command::Api => commands::api::run(&workspace),
         Command::Generate => commands::generate::run(&workspace),
         Command::Up { arguments } => commands::up::run(&workspace, &arguments),
         Command::Db { command } => commands::db::run(&command),

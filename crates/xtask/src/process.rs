@@ -78,15 +78,31 @@ pub(crate) struct Captured {
 
 /// Runs a command and keeps what it wrote, whatever its exit status.
 pub(crate) fn capture(command: &mut Command, input: Option<File>) -> Result<Captured> {
+    command.stdin(input.map_or_else(Stdio::null, Stdio::from));
+    keep_output(command, None)
+}
+
+/// The same for a command that may take only so long; later it is stopped, which is a failure with what it wrote.
+pub(crate) fn capture_within(command: &mut Command, limit: Duration) -> Result<Captured> {
+    keep_output(command.stdin(Stdio::null()), Some(limit))
+}
+
+fn keep_output(command: &mut Command, limit: Option<Duration>) -> Result<Captured> {
     // Files rather than pipes: a full pipe would block the child while we poll.
     let mut stdout = tempfile::tempfile().context("cannot make a temporary file")?;
     let mut stderr = tempfile::tempfile().context("cannot make a temporary file")?;
-    command.stdin(input.map_or_else(Stdio::null, Stdio::from));
     command.stdout(stdout.try_clone().context("cannot share a temporary file")?);
     command.stderr(stderr.try_clone().context("cannot share a temporary file")?);
     let mut child = spawn(command.process_group(0))?;
-    let status = wait(&mut child, Reach::Group)?;
-    Ok(Captured { status, stdout: read_back(&mut stdout)?, stderr: read_back(&mut stderr)? })
+    let status = wait_until(&mut child, Reach::Group, limit.map(|limit| Instant::now() + limit))?;
+    let (stdout, stderr) = (read_back(&mut stdout)?, read_back(&mut stderr)?);
+    match (status, limit) {
+        (Some(status), _) => Ok(Captured { status, stdout, stderr }),
+        (None, limit) => {
+            let (name, seconds) = (describe(command), limit.unwrap_or_default().as_secs());
+            bail!("`{name}` was stopped after {seconds} s; it wrote:\n{stdout}{stderr}")
+        }
+    }
 }
 
 /// What a command wrote to its standard output; fails with what it wrote to standard error.
@@ -140,9 +156,18 @@ enum Reach {
 }
 
 fn wait(child: &mut Child, reach: Reach) -> Result<ExitStatus> {
+    wait_until(child, reach, None)?.context("a wait without an end has ended")
+}
+
+/// None when the child was stopped because its time was over.
+fn wait_until(child: &mut Child, reach: Reach, deadline: Option<Instant>) -> Result<Option<ExitStatus>> {
     loop {
         if let Some(status) = child.try_wait().context("cannot wait for a child process")? {
-            return Ok(status);
+            return Ok(Some(status));
+        }
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            stop(child, reach, Signal::TERM)?;
+            return Ok(None);
         }
         match interrupt::received() {
             Some(Signal::INT) if reach == Reach::ChildAtTerminal => {}
@@ -207,6 +232,14 @@ mod tests {
             words.contains("sh -c") && words.contains("exit status: 3") && words.contains("broken"),
             "{words}"
         );
+    }
+
+    #[test]
+    fn a_command_that_takes_too_long_is_stopped() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo begun; sleep 600"]);
+        let words = capture_within(&mut command, Duration::from_millis(200)).err().unwrap().to_string();
+        assert!(words.contains("was stopped") && words.contains("begun"), "{words}");
     }
 
     #[test]

@@ -54,6 +54,13 @@ impl Workspace {
         serde_json::from_str(&text).context("cannot read what `cargo metadata` wrote")
     }
 
+    /// Where cargo puts what it builds.
+    pub(crate) fn target_directory(&self) -> Result<PathBuf> {
+        let metadata = self.metadata(&["--no-deps"])?;
+        let target = metadata["target_directory"].as_str();
+        target.map(PathBuf::from).context("`cargo metadata` names the target directory")
+    }
+
     /// Every `.rs` and `.sql` file of every crate, in order of path.
     pub(crate) fn sources(&self) -> Result<Vec<SourceFile>> {
         let mut files = Vec::new();

@@ -1,6 +1,7 @@
 //! The commands of `cargo xtask`, one file each. What they share lives beside this folder: `rules`, `database`,
-//! `process`.
+//! `contract`, `process`.
 
+pub(crate) mod api;
 pub(crate) mod db;
 pub(crate) mod generate;
 pub(crate) mod rules;

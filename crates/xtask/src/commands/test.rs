@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that must hold before a change is good, in the order that fails soonest.
 //!
 //! The first failing step ends the run with its name and what to do next. A step that cannot run is a failure,
-//! never a skip: the databases are installed when they are missing, or named.
+//! never a skip: the databases and Python are installed when they are missing, or named.
 
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -9,12 +9,13 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::commands;
+use crate::contract;
 use crate::database::Databases;
 use crate::interrupt::Interrupted;
 use crate::process;
 use crate::workspace::Workspace;
 
-const STEPS: usize = 6;
+const STEPS: usize = 7;
 
 pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
     let started = Instant::now();
@@ -40,7 +41,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
         tests(workspace, &databases)
     })?;
     drop(databases);
-    step(6, "simulation", "the seed printed above replays the failure exactly", || {
+    step(6, "API", "mend the API or its schema; `cargo xtask api` checks this step alone", || {
+        contract::check(workspace)
+    })?;
+    step(7, "simulation", "the seed printed above replays the failure exactly", || {
         cargo(&["run", "--release", "--package", "mainspring-sim", "--", "--seeds", "1000"])?;
         cargo(&["run", "--release", "--package", "mainspring-sim", "--", "--plant", "all"])
     })?;

@@ -14,11 +14,8 @@ use crate::workspace::Workspace;
 pub(crate) fn run(workspace: &Workspace, arguments: &[OsString]) -> Result<ExitCode> {
     process::run(&mut workspace.cargo(&["build", "--release", "--package", "mainspring-cli"]))
         .context("the program does not build")?;
-    let target = workspace.metadata(&["--no-deps"])?["target_directory"]
-        .as_str()
-        .context("`cargo metadata` names the target directory")?
-        .to_owned();
-    let mut command = process::command(std::path::Path::new(&target).join("release").join("mainspring"));
+    let target = workspace.target_directory()?;
+    let mut command = process::command(target.join("release").join("mainspring"));
     command.arg("up").args(arguments);
     Ok(exit_code(process::run_attached(&mut command)?))
 }

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use crate::process;
 
 /// Whether we may install packages and become another user.
-pub(super) fn we_are_root() -> bool {
+pub(crate) fn we_are_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 

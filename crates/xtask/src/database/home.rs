@@ -18,20 +18,19 @@ use crate::process;
 const LOG_LINES_SHOWN: usize = 40;
 
 /// A folder for one server.
-pub(super) struct Home {
+pub(crate) struct Home {
     account: Account,
     folder: TempDir,
 }
 
 impl Home {
     /// A new folder for this kind of server, owned by its account.
-    pub(super) fn create(server: &str) -> Result<Self> {
+    pub(crate) fn create(server: &str) -> Result<Self> {
         Self::create_for(Account::for_server(server)?, server)
     }
 
-    /// A new folder that stays ours, for tests of what is around a server.
-    #[cfg(test)]
-    pub(super) fn create_as_ourselves(server: &str) -> Result<Self> {
+    /// A new folder that stays ours, for a server that may be whoever we are.
+    pub(crate) fn create_as_ourselves(server: &str) -> Result<Self> {
         Self::create_for(Account::Ourselves, server)
     }
 
@@ -46,12 +45,12 @@ impl Home {
     }
 
     /// A path inside the folder.
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// Writes a file that the server's account can read.
-    pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
         let path = self.path(name);
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         self.account.give(&path)?;
@@ -59,7 +58,7 @@ impl Home {
     }
 
     /// A command that runs as the account, in the folder: the one we are in may be closed to it.
-    pub(super) fn command(&self, program: &Path) -> Command {
+    pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = process::command(program);
         self.account.apply(&mut command);
         command.current_dir(self.folder.path()).env("HOME", self.folder.path());
@@ -67,7 +66,7 @@ impl Home {
     }
 
     /// The same for the server itself: the kernel sends it this signal when we die without a chance to stop it.
-    pub(super) fn server_command(&self, server: &Path, stop: Signal) -> Command {
+    pub(crate) fn server_command(&self, server: &Path, stop: Signal) -> Command {
         let Some(setpriv) = program("setpriv") else {
             return self.command(server);
         };
@@ -77,12 +76,12 @@ impl Home {
     }
 
     /// A new file for what the server has to say.
-    pub(super) fn create_log(&self) -> Result<File> {
+    pub(crate) fn create_log(&self) -> Result<File> {
         File::create(self.log()).context("cannot make the server's log")
     }
 
     /// The server's last words.
-    pub(super) fn log_tail(&self) -> String {
+    pub(crate) fn log_tail(&self) -> String {
         let text = fs::read(self.log()).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         let lines: Vec<&str> = text.lines().collect();

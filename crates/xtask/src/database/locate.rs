@@ -79,7 +79,7 @@ impl MysqlPrograms {
 }
 
 /// A program on the search path or in a folder for system programs.
-pub(super) fn program(name: &str) -> Option<PathBuf> {
+pub(crate) fn program(name: &str) -> Option<PathBuf> {
     let folders = search_path().into_iter().chain(SYSTEM_FOLDERS.iter().map(PathBuf::from));
     folders.map(|folder| folder.join(name)).find(|path| path.is_file())
 }

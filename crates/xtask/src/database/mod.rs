@@ -14,4 +14,8 @@ mod password;
 mod postgres;
 mod server;
 
+pub(crate) use account::we_are_root;
 pub(crate) use databases::Databases;
+pub(crate) use home::Home;
+pub(crate) use locate::program;
+pub(crate) use server::{Kind, Server, ServerProcess};

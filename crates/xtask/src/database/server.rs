@@ -1,4 +1,4 @@
-//! One running database server, and the promise that its process and its folder are gone when this is dropped,
+//! One running server, and the promise that its process and its folder are gone when this is dropped,
 //! however the command ends.
 //!
 //! The process leads a group of its own, so that Ctrl-C at the terminal does not reach it before we stop it in order;
@@ -23,7 +23,7 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(1);
 const PORT_ATTEMPTS: usize = 5;
 
 /// What makes one kind of server different from another.
-pub(super) trait Kind {
+pub(crate) trait Kind {
     /// The signal that makes it stop without waiting for its clients.
     const STOP: Signal;
 
@@ -41,7 +41,7 @@ pub(super) trait Kind {
 }
 
 /// A running server. The fields are dropped in order: the process is gone before its folder.
-pub(super) struct Server {
+pub(crate) struct Server {
     name: &'static str,
     process: ServerProcess,
     home: Home,
@@ -51,7 +51,7 @@ pub(super) struct Server {
 
 impl Server {
     /// Starts a server in its prepared home and waits until it answers.
-    pub(super) fn start<K: Kind>(kind: &K, home: Home) -> Result<Self> {
+    pub(crate) fn start<K: Kind>(kind: &K, home: Home) -> Result<Self> {
         for _ in 0..PORT_ATTEMPTS {
             let port = free_port()?;
             let mut process = ServerProcess::spawn(kind.command(&home, port), &home, K::STOP)
@@ -63,20 +63,20 @@ impl Server {
         bail!("{}: {PORT_ATTEMPTS} free ports in a row were taken by others", kind.name())
     }
 
-    pub(super) fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         self.name
     }
 
-    pub(super) fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.port
     }
 
-    pub(super) fn url(&self) -> &str {
+    pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
     /// Fails with the server's last words when it has died.
-    pub(super) fn check_alive(&mut self) -> Result<()> {
+    pub(crate) fn check_alive(&mut self) -> Result<()> {
         match self.process.child.try_wait().context("cannot look at the server")? {
             Some(status) => {
                 bail!("{} ended with {status}; its last words:\n{}", self.name, self.home.log_tail())
@@ -86,14 +86,15 @@ impl Server {
     }
 }
 
-/// The process of a server; stopped when dropped.
-struct ServerProcess {
+/// The process of a server, or of what belongs to one; stopped when dropped.
+pub(crate) struct ServerProcess {
     child: Child,
     stop: Signal,
 }
 
 impl ServerProcess {
-    fn spawn(mut command: Command, home: &Home, stop: Signal) -> Result<Self> {
+    /// Starts it; what it says goes to the log of its home.
+    pub(crate) fn spawn(mut command: Command, home: &Home, stop: Signal) -> Result<Self> {
         interrupt::check()?;
         let log = home.create_log()?;
         command.stdin(Stdio::null()).stdout(log.try_clone().context("cannot share the log")?).stderr(log);

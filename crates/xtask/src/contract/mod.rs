@@ -1,0 +1,13 @@
+//! The running API against its committed schema: schemathesis calls a real server with made-up requests, with a token of
+//! each role, and holds every answer against `docs/openapi.json`.
+//!
+//! Everything that is started here is gone at the end, however it ends, and with it the folder it lived in; the Python
+//! programs stay in the target directory, so that only the first run fetches them.
+
+mod check;
+mod ground;
+mod leftover;
+mod role;
+mod tool;
+
+pub(crate) use check::check;
