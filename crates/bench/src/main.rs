@@ -1,9 +1,10 @@
-//! Measurements beside their limits: `cargo run --release -p mainspring-bench -- engine`, or `-- store`.
+//! Measurements beside their limits: `cargo run --release -p mainspring-bench -- engine`, `-- store` or `-- e2e`.
 //!
 //! Each subcommand is a folder that fills a [`table::Table`]; printing, JSON and bars are the table's. A bar
 //! that is missed makes the exit code non-zero, unless `--no-bars` says that nobody judges.
 
 mod cpu_time;
+mod e2e;
 mod engine;
 mod live_bytes;
 mod store;
@@ -38,6 +39,11 @@ enum Subject {
     Engine(engine::Options),
     /// Runs written through the stores, beside the same statements issued raw.
     Store(store::Options),
+    /// Whole runs through the real processes, beside spawns, commits and an echo.
+    E2e(e2e::Options),
+    /// Sends JSON back: the limit of a server of the same kind.
+    #[command(hide = true)]
+    Echo,
 }
 
 fn main() -> Result<ExitCode> {
@@ -45,6 +51,8 @@ fn main() -> Result<ExitCode> {
     let table = match &arguments.subject {
         Subject::Engine(options) => engine::run(options)?,
         Subject::Store(options) => store::run(options)?,
+        Subject::E2e(options) => e2e::run(options)?,
+        Subject::Echo => return e2e::serve_echo().map(|()| ExitCode::SUCCESS),
     };
     table.print();
     if let Some(path) = &arguments.json {

@@ -50,7 +50,7 @@ impl Kind {
 }
 
 /// Becomes this very command within `cargo xtask db`, if a server of these kinds is missing. Returns if not.
-pub(super) fn ensure_servers(kinds: &[Kind]) -> Result<()> {
+pub(crate) fn ensure_servers(kinds: &[Kind]) -> Result<()> {
     if kinds.iter().filter_map(|kind| kind.variable()).all(|variable| env::var_os(variable).is_some()) {
         return Ok(());
     }
@@ -61,10 +61,10 @@ pub(super) fn ensure_servers(kinds: &[Kind]) -> Result<()> {
 }
 
 /// The two databases.
-pub(super) struct Databases {
-    pub(super) ours: String,
-    pub(super) raw: String,
-    pub(super) processes: Processes,
+pub(crate) struct Databases {
+    pub(crate) ours: String,
+    pub(crate) raw: String,
+    pub(crate) processes: Processes,
     home: Home,
 }
 
@@ -75,7 +75,7 @@ enum Home {
 }
 
 impl Databases {
-    pub(super) async fn create(kind: Kind) -> Result<Self> {
+    pub(crate) async fn create(kind: Kind) -> Result<Self> {
         match kind {
             Kind::Sqlite => {
                 let folder = tempfile::tempdir()?;
@@ -102,7 +102,7 @@ impl Databases {
         }
     }
 
-    pub(super) async fn remove(self) -> Result<()> {
+    pub(crate) async fn remove(self) -> Result<()> {
         match self.home {
             Home::Folder(folder) => folder.close()?,
             Home::Postgres(url) => {

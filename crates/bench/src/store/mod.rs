@@ -5,8 +5,8 @@
 //! else the machine does comes and goes. CPU time is that of all processes involved, server included: for a
 //! written row, and for a whole short run with its history and its roll-ups.
 
-mod databases;
-mod processes;
+pub(crate) mod databases;
+pub(crate) mod processes;
 mod raw;
 mod sample;
 mod sides;

@@ -14,7 +14,7 @@ const TICK: Duration = Duration::from_millis(10);
 
 /// Whose time counts.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Processes {
+pub(crate) enum Processes {
     /// There is no server.
     Own,
     /// A server of many threads.
@@ -31,7 +31,7 @@ impl Processes {
     }
 
     /// The CPU time that they have used so far.
-    pub(super) fn cpu(self) -> Result<Duration> {
+    pub(crate) fn cpu(self) -> Result<Duration> {
         let own = clock_gettime(ClockId::ProcessCPUTime);
         let own = Duration::new(own.tv_sec as u64, own.tv_nsec as u32);
         Ok(own
@@ -62,15 +62,16 @@ fn family(parent: u32) -> Result<Duration> {
 
 /// What `/proc/PID/stat` says.
 #[derive(Debug)]
-struct Stat {
+pub(crate) struct Stat {
     parent: u32,
-    own: Duration,
-    ended_children: Duration,
+    pub(crate) own: Duration,
+    /// Of children that were waited for, and theirs.
+    pub(crate) ended_children: Duration,
     threads: u32,
 }
 
 impl Stat {
-    fn of(pid: u32) -> Result<Self> {
+    pub(crate) fn of(pid: u32) -> Result<Self> {
         let text = fs::read_to_string(format!("/proc/{pid}/stat"))?;
         Self::parse(&text).with_context(|| format!("/proc/{pid}/stat cannot be read"))
     }

@@ -43,7 +43,11 @@ const ALLOWED: &[Edges] = &[
     },
     Edges { from: "cli", to: &["model", "wire", "client", "server", "agent", "sidecar"], to_in_tests: &[] },
     Edges { from: "e2e", to: &[], to_in_tests: &["model", "wire", "client"] },
-    Edges { from: "bench", to: &["model", "store", "store-mem", "store-sql", "engine"], to_in_tests: &[] },
+    Edges {
+        from: "bench",
+        to: &["model", "store", "store-mem", "store-sql", "engine", "client"],
+        to_in_tests: &[],
+    },
 ];
 
 pub(super) const RULE: Rule = Rule {

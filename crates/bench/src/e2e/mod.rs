@@ -1,0 +1,258 @@
+//! The whole of it beside the limits of the machine: the real binary as a server and an agent with its sidecar, driven through
+//! the API, with `/bin/true` as the task.
+//!
+//! Every figure is a rate and the CPU time of a job in all processes involved: client, server, agent, sidecar, tasks and
+//! database. Rates follow whatever else the machine does; CPU time hardly does, so the bar of whole runs is one of CPU time.
+
+mod cold;
+mod echo;
+mod ground;
+mod http;
+mod idle;
+mod latency;
+mod limits;
+mod load;
+mod runs;
+mod usage;
+
+use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use serde_json::json;
+
+use self::echo::Echo;
+pub(crate) use self::echo::serve as serve_echo;
+use self::ground::Ground;
+use self::http::Request;
+use self::usage::Cpu;
+use crate::store::databases::{self, Databases, Kind};
+use crate::store::processes::Processes;
+use crate::table::{Bar, Table};
+
+const RUNS_TO_SPAWN_MIN: f64 = 0.6;
+const SUBMITS_TO_ECHO_MIN: f64 = 0.25;
+const MIB: f64 = 1024.0 * 1024.0;
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// The store of the server.
+    #[arg(long, default_value = "sqlite")]
+    store: Kind,
+    /// The `mainspring` binary; without one, the one beside this program, built first.
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
+    /// Process runs to measure.
+    #[arg(long, default_value_t = 6_000)]
+    runs: usize,
+}
+
+/// So many jobs, and what they took.
+#[derive(Debug, Clone, Copy)]
+struct Measured {
+    jobs: u64,
+    wall: Duration,
+    cpu: Cpu,
+}
+
+impl Measured {
+    fn rate(&self) -> f64 {
+        self.jobs as f64 / self.wall.as_secs_f64()
+    }
+
+    fn cpu_us(&self) -> f64 {
+        self.cpu.total().as_secs_f64() * 1e6 / self.jobs as f64
+    }
+
+    /// Both figures of a limit.
+    fn tell(&self, table: &mut Table, name: &str) {
+        table.add(name, self.rate(), "/s", Bar::None);
+        table.add(format!("{name}, CPU of each"), self.cpu_us(), "µs", Bar::None);
+    }
+
+    /// Both, and who used the time.
+    fn tell_roles(&self, table: &mut Table, name: &str) {
+        self.tell(table, name);
+        for (role, spent) in self.cpu.by_role().into_iter().filter(|(_, spent)| !spent.is_zero()) {
+            let each = spent.as_secs_f64() * 1e6 / self.jobs as f64;
+            table.add(format!("{name}, CPU of each: {role}"), each, "µs", Bar::None);
+        }
+    }
+}
+
+pub(crate) fn run(options: &Options) -> Result<Table> {
+    ensure!(options.store != Kind::Mysql, "choose sqlite or postgres");
+    databases::ensure_servers(&[options.store])?;
+    let binary = match &options.binary {
+        Some(binary) => binary.canonicalize()?,
+        None => build()?,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let databases = Databases::create(options.store).await?;
+        let measured = measure(options, &binary, &databases).await;
+        let removed = databases.remove().await;
+        measured.and_then(|table| removed.map(|()| table))
+    })
+}
+
+/// The binary beside this program, of the same profile.
+fn build() -> Result<PathBuf> {
+    let here = env::current_exe()?;
+    let folder = here.parent().context("this program is in no folder")?;
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
+    command.args(["build", "-p", "mainspring-cli"]);
+    if folder.ends_with("release") {
+        command.arg("--release");
+    }
+    ensure!(command.status()?.success(), "the binary cannot be built");
+    Ok(folder.join("mainspring"))
+}
+
+async fn measure(options: &Options, binary: &std::path::Path, databases: &Databases) -> Result<Table> {
+    let kind = options.store;
+    let mut table = Table::new(match kind {
+        Kind::Sqlite => "e2e on SQLite (FULL)",
+        Kind::Postgres | Kind::Mysql => "e2e on PostgreSQL",
+    });
+    commits(kind, databases, &mut table).await?;
+    cold_start(binary, &mut table).await?;
+    let ground = Ground::start(binary, databases).await?;
+    idle_cost(&ground, kind, databases, &mut table).await?;
+    start_latency(&ground, &mut table).await?;
+    process_runs(&ground, options.runs, kind, &mut table).await?;
+    runs::run_functions(&ground, options.runs * 2).await?.tell_roles(&mut table, "no-op runs, history kept");
+    submits(&ground, &mut table).await?;
+    Ok(table)
+}
+
+async fn commits(kind: Kind, databases: &Databases, table: &mut Table) -> Result<()> {
+    let span = Duration::from_secs(2);
+    let single = limits::commits(kind, databases, 1, span).await?;
+    single.tell(table, "limit: durable commits of one row, rows");
+    let grouped = limits::commits(kind, databases, limits::GROUP, span).await?;
+    grouped.tell(table, "limit: durable commits of 100 rows, rows");
+    Ok(())
+}
+
+async fn cold_start(binary: &std::path::Path, table: &mut Table) -> Result<()> {
+    let mut spans = Vec::new();
+    for _ in 0..5 {
+        spans.push(cold::start(binary).await?);
+    }
+    spans.sort_unstable();
+    let name = "cold start of `up` to the first finished job, median of 5";
+    table.add(name, spans[spans.len() / 2].as_secs_f64() * 1e3, "ms", Bar::AtMost(300.0));
+    Ok(())
+}
+
+async fn idle_cost(ground: &Ground, kind: Kind, databases: &Databases, table: &mut Table) -> Result<()> {
+    let span = Duration::from_secs(20);
+    // Whatever a start leaves to be done is done by then.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let idle = idle::watch(ground, kind, databases, span).await?;
+    let share = |spent: Duration| spent.as_secs_f64() / span.as_secs_f64() * 100.0;
+    let together = idle.cpu.server + idle.cpu.agent + idle.cpu.sidecar;
+    table.add("idle, CPU of server", share(idle.cpu.server), "% core", Bar::None);
+    table.add("idle, CPU of agent", share(idle.cpu.agent), "% core", Bar::None);
+    table.add("idle, CPU of sidecar", share(idle.cpu.sidecar), "% core", Bar::None);
+    table.add("idle, CPU together", share(together), "% core", Bar::AtMost(0.2));
+    table.add("idle, memory of server", idle.server_bytes as f64 / MIB, "MiB", Bar::AtMost(40.0));
+    table.add("idle, memory of agent", idle.agent_bytes as f64 / MIB, "MiB", Bar::AtMost(15.0));
+    table.add("idle, memory of sidecar", idle.sidecar_bytes as f64 / MIB, "MiB", Bar::AtMost(4.0));
+    let what = match kind {
+        Kind::Sqlite => "idle, commits in the store in 20 s",
+        Kind::Postgres | Kind::Mysql => "idle, transactions in the store in 20 s",
+    };
+    table.add(what, idle.writes as f64, "", Bar::None);
+    Ok(())
+}
+
+async fn start_latency(ground: &Ground, table: &mut Table) -> Result<()> {
+    latency::prepare(ground).await?;
+    latency::idle(ground, 10).await?;
+    let bars = [
+        ("idle", latency::idle(ground, 100).await?, Bar::None, Bar::None),
+        (
+            "at 50/s",
+            latency::steady(ground, 50, Duration::from_secs(10)).await?,
+            Bar::AtMost(3.0),
+            Bar::AtMost(15.0),
+        ),
+        (
+            "at 500/s",
+            latency::steady(ground, 500, Duration::from_secs(6)).await?,
+            Bar::None,
+            Bar::AtMost(40.0),
+        ),
+    ];
+    for (when, measured, p50, p99) in bars {
+        table.add(format!("submit to start {when}, p50"), measured.p50, "ms", p50);
+        table.add(format!("submit to start {when}, p99"), measured.p99, "ms", p99);
+    }
+    Ok(())
+}
+
+/// The limit and ours in turn, because the machine's pace changes.
+async fn process_runs(ground: &Ground, count: usize, kind: Kind, table: &mut Table) -> Result<()> {
+    const ROUNDS: usize = 3;
+    ground.put_job("true", json!({ "process": "/bin/true" })).await?;
+    runs::run(ground, "true", 500).await?;
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        let limit = tokio::task::spawn_blocking(|| limits::spawn(1_000)).await??;
+        rounds.push((limit, runs::run(ground, "true", count / ROUNDS).await?));
+    }
+    let ratio = |(limit, ours): &(Measured, Measured)| limit.cpu_us() / ours.cpu_us();
+    rounds.sort_unstable_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+    let (limit, ours) = rounds[ROUNDS / 2];
+    limit.tell(table, "limit: spawn and wait of /bin/true on 2 threads");
+    ours.tell_roles(table, "runs of /bin/true");
+    let bar = if kind == Kind::Sqlite { Bar::AtLeast(RUNS_TO_SPAWN_MIN) } else { Bar::None };
+    table.add("runs of /bin/true beside the spawn limit, by CPU", ratio(&(limit, ours)), "×", bar);
+    table.add(
+        "runs of /bin/true beside the spawn limit, by rate",
+        ours.rate() / limit.rate(),
+        "×",
+        Bar::None,
+    );
+    Ok(())
+}
+
+/// Submissions of runs that wait for a later day, so that only submitting is measured.
+async fn submits(ground: &Ground, table: &mut Table) -> Result<()> {
+    const ROUNDS: usize = 3;
+    const CONNECTIONS: usize = 64;
+    let span = Duration::from_secs(2);
+    let body = json!({ "job": "true", "not_before": "2100-01-01T00:00:00Z" });
+    let echo = Echo::start()?;
+    let echoed = Request::new("POST", "/v1/runs", &ground.token, Some(&body));
+    let submitted = ground.request("POST", "/v1/runs", Some(&body));
+    load::run(echo.address, &echoed, CONNECTIONS, span / 4).await?;
+    load::run(ground.address, &submitted, CONNECTIONS, span / 4).await?;
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        let before = (Processes::Own.cpu()?, usage::of_process(echo.pid())?);
+        let (jobs, wall) = load::run(echo.address, &echoed, CONNECTIONS, span).await?;
+        let client = Processes::Own.cpu()?.saturating_sub(before.0);
+        let server = usage::of_process(echo.pid())?.saturating_sub(before.1);
+        let limit = Measured { jobs, wall, cpu: Cpu { client, server, ..Cpu::default() } };
+        let before = Cpu::of(&ground.crew)?;
+        let (jobs, wall) = load::run(ground.address, &submitted, CONNECTIONS, span).await?;
+        let ours = Measured { jobs, wall, cpu: Cpu::of(&ground.crew)?.since(before) };
+        rounds.push((limit, ours));
+    }
+    let ratio = |(limit, ours): &(Measured, Measured)| ours.rate() / limit.rate();
+    rounds.sort_unstable_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+    let (limit, ours) = rounds[ROUNDS / 2];
+    limit.tell_roles(table, "limit: echo of JSON on 64 connections");
+    ours.tell_roles(table, "durable single submits on 64 connections");
+    let name = "durable single submits beside the echo";
+    table.add(format!("{name}, by rate"), ratio(&(limit, ours)), "×", Bar::AtLeast(SUBMITS_TO_ECHO_MIN));
+    table.add(format!("{name}, by CPU"), limit.cpu_us() / ours.cpu_us(), "×", Bar::None);
+    Ok(())
+}
