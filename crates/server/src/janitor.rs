@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_model::{CellId, Job, JobId, RunId, Timestamp, limits};
+use mainspring_model::{CellId, Job, RunId, Timestamp, limits};
 use mainspring_store::{RecordRetention, Result, Retention, Store};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -29,7 +29,7 @@ const LOGS_AT_ONCE: usize = 200;
 /// How long things are kept that say nothing themselves.
 #[derive(Debug, Clone, Copy)]
 pub struct Keeping {
-    /// Ended runs of jobs without a retention of their own, and of no job.
+    /// Ended runs of jobs without a retention of their own.
     pub runs: Duration,
     /// Roll-ups.
     pub counters: Duration,
@@ -77,14 +77,18 @@ impl Janitor {
         loop {
             let page = self.store.jobs(None, after, limits::PAGE_ROWS_MAX).await?;
             for job in &page.rows {
-                self.retain_job(now, job).await?;
+                match self.retain_job(now, job).await {
+                    Err(error) if !error.is_transient() => {
+                        warn!(job = %job.id, %error, "the runs of a job cannot be tidied");
+                    }
+                    tidied => tidied?,
+                }
             }
             after = page.rows.last().map(|job| job.id);
             if !page.more {
                 break;
             }
         }
-        self.retain_runs(rule(None, Some(now - self.keeping.runs), None)).await?;
         self.store.retain_counters(now - self.keeping.counters).await?;
         while self.store.retain_records(RecordRetention::Expired { at: now }, ROWS_AT_ONCE).await?
             == ROWS_AT_ONCE as u64
@@ -98,12 +102,11 @@ impl Janitor {
         let versions = self.store.job_versions(&[(job.id, job.current_version)]).await?;
         let Some(version) = versions.first() else { return Ok(()) };
         let keep = &version.spec.retention.runs;
-        let made_before = keep.age.map(|age| now - age);
         let keep_newest = keep.count.map(|count| u64::from(count.get()));
-        if made_before.is_none() && keep_newest.is_none() {
-            return Ok(());
-        }
-        self.retain_runs(rule(Some(job.id), made_before, keep_newest)).await
+        // A job that says anything itself is not held to the default: it may keep its runs for longer.
+        let age = keep.age.or_else(|| keep_newest.is_none().then_some(self.keeping.runs));
+        let made_before = age.map(|age| now - age);
+        self.retain_runs(Retention { job: Some(job.id), made_before, keep_newest }).await
     }
 
     async fn retain_runs(&self, rule: Retention) -> Result<()> {
@@ -136,8 +139,4 @@ impl Janitor {
         }
         Ok(())
     }
-}
-
-fn rule(job: Option<JobId>, made_before: Option<Timestamp>, keep_newest: Option<u64>) -> Retention {
-    Retention { job, made_before, keep_newest }
 }

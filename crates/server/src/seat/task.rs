@@ -139,6 +139,10 @@ impl Seat {
                 () = hint.notified() => self.handle(Event::Hint),
                 () = tokio::time::sleep_until(alarm) => self.tick(),
             }
+            // A full inbox must not keep the lease from being renewed, nor time from passing.
+            if self.config.clock.now() >= self.next_deadline() {
+                self.tick();
+            }
             self.pump();
         }
         self.resign(delivered).await;
