@@ -4,9 +4,8 @@
 //! Whether the rows allow a write is the store's own answer; whether a seq is in turn needs the lease row
 //! and is the store's too.
 
-use std::collections::HashSet;
-
 use mainspring_model::{CounterKey, JobId, NodeId, Run, RunId, RunStatus, limits};
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use crate::commit::{RunUpdate, Transaction, Write};
 use crate::contract::Retention;
@@ -23,7 +22,8 @@ pub fn transaction(transaction: &Transaction) -> Result<()> {
     if transaction.fence.is_some() && transaction.all_or_nothing {
         return Err(invalid("a fenced transaction answers for each write by itself"));
     }
-    let mut rows = HashSet::with_capacity(if writes.len() > 1 { writes.len() } else { 0 });
+    let expected = if writes.len() > 1 { writes.len() } else { 0 };
+    let mut rows = FxHashSet::with_capacity_and_hasher(expected, FxBuildHasher);
     for write in writes {
         check_write(write, transaction.fence.is_some())?;
         if writes.len() > 1 && !rows.insert(RowKey::of(write)) {

@@ -84,7 +84,9 @@ impl Databases {
             }
             Kind::Postgres => {
                 let url = kind.url()?;
-                let backend = on_postgres(&url, &statements("CREATE DATABASE {}")).await?;
+                // The other template may be in use by somebody, a cleaner of the server too, and then cannot be copied.
+                let create = statements("CREATE DATABASE {} TEMPLATE template0");
+                let backend = on_postgres(&url, &create).await?;
                 let [ours, raw] = names().map(|name| with_database(&url, &name));
                 Ok(Self {
                     ours,

@@ -6,6 +6,9 @@ use mainspring_model::Run;
 
 use super::workload::{JOBS, job};
 
+/// Where an update has the version that the row must have.
+const EXPECTED: usize = 1;
+
 /// A value in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Cell {
@@ -50,37 +53,51 @@ impl Rows {
     }
 }
 
-/// One run of each job, as it was inserted, as it ended, and as it was counted.
+/// One run of each job, as it is inserted, as it is ended, and as it is counted.
 #[derive(Debug)]
 pub(super) struct Sample {
-    inserted: Vec<Vec<Cell>>,
-    ended: Vec<Vec<Cell>>,
-    counted: Vec<Vec<Cell>>,
+    inserts: Vec<Vec<Cell>>,
+    updates: Vec<Vec<Cell>>,
+    counts: Vec<Vec<Cell>>,
+    /// Where the id is in a row to insert, and the rank.
     id: usize,
-    version: usize,
     rank: usize,
-    /// Where the status begins: the columns that an update sets.
-    status: usize,
     pub(super) run_columns: Vec<Column>,
+    /// The id, the version that the row must have, and the columns that are set.
     pub(super) update_columns: Vec<Column>,
     pub(super) counter_columns: Vec<Column>,
 }
 
 impl Sample {
-    pub(super) fn new(inserted: &Rows, ended: &Rows, counted: &Rows) -> Result<Self> {
-        let (id, version, status) = (inserted.at("id")?, inserted.at("version")?, inserted.at("cell")?);
-        let compared = [id, version].map(|at| inserted.columns[at].clone());
-        let set = inserted.columns[status..].iter().cloned();
+    /// The columns of an insert and of an update are those of their types, or else those of the table in its order.
+    pub(super) fn new(
+        [inserted, ended]: [&Rows; 2],
+        counted: &Rows,
+        (insert_type, update_type): (Option<Vec<Column>>, Option<Vec<Column>>),
+    ) -> Result<Self> {
+        let run_columns = insert_type.unwrap_or_else(|| inserted.columns.clone());
+        let update_columns = match update_type {
+            Some(columns) => columns,
+            None => {
+                let compared = [inserted.at("id")?, inserted.at("version")?];
+                let compared = compared.map(|at| inserted.columns[at].clone());
+                compared.into_iter().chain(inserted.columns[inserted.at("cell")?..].to_vec()).collect()
+            }
+        };
+        let inserts = in_order(inserted, &run_columns)?;
+        let mut updates = in_order(ended, &update_columns)?;
+        for (update, insert) in updates.iter_mut().zip(in_order(inserted, &update_columns)?) {
+            update[EXPECTED] = insert[EXPECTED].clone();
+        }
+        let place = |name: &str| run_columns.iter().position(|column| column.name == name);
         Ok(Self {
-            inserted: inserted.by_job()?,
-            ended: ended.by_job()?,
-            counted: counted.by_job()?,
-            id,
-            version,
-            rank: inserted.at("shelf_rank")?,
-            status,
-            run_columns: inserted.columns.clone(),
-            update_columns: compared.into_iter().chain(set).collect(),
+            id: place("id").context("no column id")?,
+            rank: place("shelf_rank").context("no column shelf_rank")?,
+            inserts,
+            updates,
+            counts: counted.by_job()?,
+            run_columns,
+            update_columns,
             counter_columns: counted.columns.clone(),
         })
     }
@@ -88,7 +105,7 @@ impl Sample {
     /// The rows that insert these runs.
     pub(super) fn inserts(&self, runs: &[Run]) -> Vec<Vec<Cell>> {
         let row = |run: &Run| {
-            let mut row = self.inserted[number(run)].clone();
+            let mut row = self.inserts[number(run)].clone();
             row[self.id] = id(run);
             row[self.rank] = run.status.place.map_or(Cell::Null, |place| Cell::Int(place.rank));
             row
@@ -96,12 +113,11 @@ impl Sample {
         runs.iter().map(row).collect()
     }
 
-    /// The rows that end these runs: the id, the version expected, and the columns that are set.
+    /// The rows that end these runs.
     pub(super) fn updates(&self, runs: &[Run]) -> Vec<Vec<Cell>> {
         let row = |run: &Run| {
-            let number = number(run);
-            let mut row = vec![id(run), self.inserted[number][self.version].clone()];
-            row.extend_from_slice(&self.ended[number][self.status..]);
+            let mut row = self.updates[number(run)].clone();
+            row[0] = id(run);
             row
         };
         runs.iter().map(row).collect()
@@ -109,8 +125,15 @@ impl Sample {
 
     /// The rows that count, one for each job.
     pub(super) fn counts(&self) -> Vec<Vec<Cell>> {
-        self.counted.clone()
+        self.counts.clone()
     }
+}
+
+/// The row of each job with these columns.
+fn in_order(rows: &Rows, columns: &[Column]) -> Result<Vec<Vec<Cell>>> {
+    let places: Vec<usize> = columns.iter().map(|column| rows.at(&column.name)).collect::<Result<_>>()?;
+    let of_job = rows.by_job()?;
+    Ok(of_job.iter().map(|row| places.iter().map(|at| row[*at].clone()).collect()).collect())
 }
 
 fn id(run: &Run) -> Cell {

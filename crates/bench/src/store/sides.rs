@@ -74,7 +74,8 @@ impl<R: Raw> Sides<R> {
             }
             read.push(raw.read("runs").await?);
         }
-        let sample = Sample::new(&read[0], &read[1], &raw.read("counters").await?)?;
+        let types = (raw.columns("run_insert").await?, raw.columns("run_update").await?);
+        let sample = Sample::new([&read[0], &read[1]], &raw.read("counters").await?, types)?;
         raw.prepare(&sample).await?;
         let (processes, asked) = (databases.processes, Asked::default());
         Ok(Self { store, raw, sample, workload, epoch, seq: 2, processes, asked })

@@ -6,10 +6,6 @@ use super::sample::Column;
 pub(super) const ADVANCE: &str =
     "UPDATE leases SET seq = ? WHERE cell = ? AND epoch = ? AND seq = ? AND holder IS NOT NULL";
 
-/// PostgreSQL's, which fails by itself when the fence does not match.
-pub(super) const ADVANCE_POSTGRES: &str = "WITH advanced AS (UPDATE leases SET seq = $1 WHERE cell = $2 \
-     AND epoch = $3 AND seq = $4 AND holder IS NOT NULL RETURNING 1) SELECT 1 / (SELECT count(*) FROM advanced)";
-
 /// How many columns the key of the counters has, and that of an update with its expected version.
 const COUNTER_KEY: usize = 3;
 const COMPARED: usize = 2;
@@ -42,40 +38,47 @@ pub(super) mod sqlite {
     }
 }
 
-/// PostgreSQL: an array for each column.
+/// PostgreSQL: a transaction is one statement, and runs are one array of rows.
 pub(super) mod postgres {
     use super::*;
 
+    const FENCE: &str = "WITH p0 AS (UPDATE leases SET seq = $1 WHERE cell = $2 AND epoch = $3 AND seq = $4 \
+         AND holder IS NOT NULL RETURNING 1)";
+    const FENCE_CHECK: &str = "1 / (SELECT count(*) FROM p0)";
+    const UPDATE_CHECK: &str = "1 / (SELECT CASE WHEN count(*) = $6::int8 THEN 1 ELSE 0 END FROM p1)";
+
+    /// The fifth parameter is the array of runs; its type has these columns.
     pub(in crate::store) fn insert(columns: &[Column]) -> String {
-        format!("INSERT INTO runs ({}) SELECT * FROM {}", names(columns), unnest(columns))
+        let write =
+            format!("INSERT INTO runs AS t ({}) SELECT * FROM unnest($5::run_insert[])", names(columns));
+        format!("{FENCE}, p1 AS ({write}) SELECT {FENCE_CHECK} AS checked, NULL::uuid AS key")
     }
 
-    /// The last parameter is the number of rows.
-    pub(in crate::store) fn update(columns: &[Column]) -> String {
+    /// The fifth parameter is the array of statuses, whose type has these columns; the sixth is their number, and
+    /// arrays of the counters' columns follow.
+    pub(in crate::store) fn update(columns: &[Column], counters: Option<&[Column]>) -> String {
         let set = each(&columns[COMPARED..], |at, name| format!("{name} = v.c{}", at + COMPARED));
         let aliases = each(columns, |at, _| format!("c{at}"));
+        let write = format!(
+            "UPDATE runs t SET {set} FROM unnest($5::run_update[]) AS v({aliases}) \
+             WHERE t.id = v.c0 AND t.version = v.c1 RETURNING 1"
+        );
+        let add = counters.map_or(String::new(), |columns| format!(", p2 AS ({})", add(columns, 7)));
         format!(
-            "WITH changed AS (UPDATE runs t SET {set} FROM {} AS v({aliases}) WHERE t.id = v.c0 AND t.version = v.c1 \
-             RETURNING 1) SELECT 1 / (CASE WHEN count(*) = ${}::int8 THEN 1 ELSE 0 END) FROM changed",
-            unnest(columns),
-            columns.len() + 1,
+            "{FENCE}, p1 AS ({write}){add} SELECT {FENCE_CHECK} * {UPDATE_CHECK} AS checked, NULL::uuid AS key"
         )
     }
 
-    pub(in crate::store) fn add(columns: &[Column]) -> String {
+    fn add(columns: &[Column], first: usize) -> String {
         let sums = each(&columns[COUNTER_KEY..], |_, name| format!("{name} = t.{name} + excluded.{name}"));
+        let array = |(at, column): (usize, &Column)| format!("${}::{}[]", at + first, column.element);
+        let arrays: Vec<String> = columns.iter().enumerate().map(array).collect();
         format!(
-            "INSERT INTO counters AS t ({}) SELECT * FROM {} ON CONFLICT ({}) DO UPDATE SET {sums}",
+            "INSERT INTO counters AS t ({}) SELECT * FROM unnest({}) ON CONFLICT ({}) DO UPDATE SET {sums}",
             names(columns),
-            unnest(columns),
+            arrays.join(", "),
             names(&columns[..COUNTER_KEY]),
         )
-    }
-
-    fn unnest(columns: &[Column]) -> String {
-        let array = |(at, column): (usize, &Column)| format!("${}::{}[]", at + 1, column.element);
-        let arrays: Vec<String> = columns.iter().enumerate().map(array).collect();
-        format!("unnest({})", arrays.join(", "))
     }
 }
 

@@ -84,6 +84,9 @@ async fn fence_missed<B: Backend>(backend: &B, transaction: &Transaction) -> Res
     }
 }
 
+/// What to do, with which rows, and where their writes are in the transaction.
+type Group<'a> = (&'static Batch, &'a dyn Rows, &'a [u32]);
+
 /// A batch, planned.
 struct Commit {
     transaction: Transaction,
@@ -217,25 +220,26 @@ impl Work for Commit {
         let record_inserts = self.rare(&plan.record_inserts, false);
         let record_updates = self.rare(&plan.record_updates, true);
         let record_removals = self.rare(&plan.record_removals, false);
-        let mut groups: Vec<(&'static Batch, &dyn Rows, &[u32])> = Vec::with_capacity(8);
         // Nobody waits for the answer, but it must be there before the first run is.
         if !self.run_jobs.is_empty() {
             ops.push(Op::Batch { batch: &run_job::ENSURE, rows: &self.run_jobs, contested: false });
         }
-        for (wave, rows) in plan.run_inserts.iter().zip(&inserts) {
-            groups.push((&run::INSERT, rows, wave));
-        }
-        groups.push((&run::UPDATE, &updates, &plan.run_updates));
-        groups.push((&attempt::INSERT, &attempts, &plan.attempts));
-        groups.push((&event::INSERT, &events, &plan.events));
-        groups.push((&job::INSERT_VERSION, &self.versions, &plan.job_versions));
-        groups.push((&node::INSERT, &node_inserts, &plan.node_inserts));
-        groups.push((&node::UPDATE, &node_updates, &plan.node_updates));
-        groups.push((&counter::ADD, &counters, &plan.counters));
-        groups.push((&record::INSERT, &record_inserts, &plan.record_inserts));
-        groups.push((&record::UPDATE, &record_updates, &plan.record_updates));
-        groups.push((&record::REMOVE, &record_removals, &plan.record_removals));
-        groups.retain(|(_, _, positions)| !positions.is_empty());
+        let new_runs = plan.run_inserts.iter().zip(&inserts);
+        let new_runs = new_runs.map(|(wave, rows)| -> Group<'_> { (&run::INSERT, rows, wave) });
+        let others: [Group<'_>; 10] = [
+            (&run::UPDATE, &updates, &plan.run_updates),
+            (&attempt::INSERT, &attempts, &plan.attempts),
+            (&event::INSERT, &events, &plan.events),
+            (&job::INSERT_VERSION, &self.versions, &plan.job_versions),
+            (&node::INSERT, &node_inserts, &plan.node_inserts),
+            (&node::UPDATE, &node_updates, &plan.node_updates),
+            (&counter::ADD, &counters, &plan.counters),
+            (&record::INSERT, &record_inserts, &plan.record_inserts),
+            (&record::UPDATE, &record_updates, &plan.record_updates),
+            (&record::REMOVE, &record_removals, &plan.record_removals),
+        ];
+        let groups: Vec<Group<'_>> =
+            new_runs.chain(others).filter(|(_, _, positions)| !positions.is_empty()).collect();
 
         let batches_from = ops.len();
         let keyed = inserts.iter().any(run::Inserts::have_keys);

@@ -6,14 +6,14 @@ mod mysql;
 mod postgres;
 mod sqlite;
 
-use std::future::Future;
+use std::future::{Future, ready};
 
 use anyhow::Result;
 
 pub(super) use self::mysql::Mysql;
 pub(super) use self::postgres::Postgres;
 pub(super) use self::sqlite::Sqlite;
-use super::sample::{Cell, Rows, Sample};
+use super::sample::{Cell, Column, Rows, Sample};
 
 /// One transaction: the fence, and rows of the three tables.
 #[derive(Debug, Default)]
@@ -35,6 +35,14 @@ pub(super) trait Raw: Sized + Send {
 
     /// Reads a whole table.
     fn read(&mut self, table: &'static str) -> impl Future<Output = Result<Rows>> + Send;
+
+    /// The columns of a type of rows, in order; none where rows have no type of their own.
+    fn columns(
+        &mut self,
+        _row_type: &'static str,
+    ) -> impl Future<Output = Result<Option<Vec<Column>>>> + Send {
+        ready(Ok(None))
+    }
 
     /// Prepares what [`Self::commit`] sends.
     fn prepare(&mut self, sample: &Sample) -> impl Future<Output = Result<()>> + Send;
