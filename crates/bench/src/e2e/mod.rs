@@ -22,7 +22,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use self::echo::Echo;
@@ -49,6 +49,27 @@ pub(crate) struct Options {
     /// Process runs to measure.
     #[arg(long, default_value_t = 6_000)]
     runs: usize,
+    /// Measures this part alone; may be given several times.
+    #[arg(long, value_name = "PART")]
+    only: Vec<Part>,
+}
+
+/// A part of the measurement, in its order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    Commits,
+    Cold,
+    Idle,
+    Latency,
+    Processes,
+    Functions,
+    Submits,
+}
+
+impl Options {
+    fn wants(&self, part: Part) -> bool {
+        self.only.is_empty() || self.only.contains(&part)
+    }
 }
 
 /// So many jobs, and what they took.
@@ -119,14 +140,29 @@ async fn measure(options: &Options, binary: &std::path::Path, databases: &Databa
         Kind::Sqlite => "e2e on SQLite (FULL)",
         Kind::Postgres | Kind::Mysql => "e2e on PostgreSQL",
     });
-    commits(kind, databases, &mut table).await?;
-    cold_start(binary, &mut table).await?;
+    if options.wants(Part::Commits) {
+        commits(kind, databases, &mut table).await?;
+    }
+    if options.wants(Part::Cold) {
+        cold_start(binary, &mut table).await?;
+    }
     let ground = Ground::start(binary, databases).await?;
-    idle_cost(&ground, kind, databases, &mut table).await?;
-    start_latency(&ground, &mut table).await?;
-    process_runs(&ground, options.runs, kind, &mut table).await?;
-    runs::run_functions(&ground, options.runs * 2).await?.tell_roles(&mut table, "no-op runs, history kept");
-    submits(&ground, &mut table).await?;
+    if options.wants(Part::Idle) {
+        idle_cost(&ground, kind, databases, &mut table).await?;
+    }
+    if options.wants(Part::Latency) {
+        start_latency(&ground, &mut table).await?;
+    }
+    if options.wants(Part::Processes) {
+        process_runs(&ground, options.runs, kind, &mut table).await?;
+    }
+    if options.wants(Part::Functions) {
+        let runs = runs::run_functions(&ground, options.runs * 2).await?;
+        runs.tell_roles(&mut table, "no-op runs, history kept");
+    }
+    if options.wants(Part::Submits) {
+        submits(&ground, &mut table).await?;
+    }
     Ok(table)
 }
 
@@ -228,6 +264,7 @@ async fn submits(ground: &Ground, table: &mut Table) -> Result<()> {
     const ROUNDS: usize = 3;
     const CONNECTIONS: usize = 64;
     let span = Duration::from_secs(2);
+    ground.put_job("true", json!({ "process": "/bin/true" })).await?;
     let body = json!({ "job": "true", "not_before": "2100-01-01T00:00:00Z" });
     let echo = Echo::start()?;
     let echoed = Request::new("POST", "/v1/runs", &ground.token, Some(&body));
