@@ -12,6 +12,7 @@ mod error;
 pub mod http;
 mod identity;
 mod janitor;
+mod listener;
 mod logs;
 mod membership;
 mod news;

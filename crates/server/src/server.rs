@@ -27,6 +27,7 @@ use crate::error::Error;
 use crate::http;
 use crate::identity::Identity;
 use crate::janitor::Janitor;
+use crate::listener;
 use crate::logs::{Logs, Ownership, Vault};
 use crate::membership::Membership;
 use crate::news::Newsroom;
@@ -142,8 +143,8 @@ impl Server {
         let routes = self.routes(&stop, &tasks);
         info!(url = self.url, member = %self.identity.member, "serving");
         let service = routes.into_make_service_with_connect_info::<SocketAddr>();
-        let serving =
-            axum::serve(self.listener, service).with_graceful_shutdown(stop.clone().cancelled_owned());
+        let serving = axum::serve(listener::prompt(self.listener), service)
+            .with_graceful_shutdown(stop.clone().cancelled_owned());
         let served = tokio::select! {
             served = serving.into_future() => served.map_err(Error::Serve),
             () = late(&stop) => {
