@@ -56,9 +56,20 @@ impl Identity {
         self.replace("credential", &bytes)
     }
 
-    /// Drops a credential that is not accepted any more.
-    pub(crate) fn forget_credential(&self) -> std::io::Result<()> {
-        fs::remove_file(self.directory.join("credential"))
+    /// What the next credential is made of, beside the join token. It is on disk before it is used: a node whose answer
+    /// was lost, by a crash too, asks again with the same one and is given the same credential.
+    pub(crate) fn nonce(&self) -> Result<String, Error> {
+        let path = self.directory.join("nonce");
+        match fs::read_to_string(&path) {
+            Ok(nonce) => Ok(nonce),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let half = || uuid::Uuid::now_v7().simple().to_string();
+                let nonce = half() + &half();
+                self.replace("nonce", nonce.as_bytes())?;
+                Ok(nonce)
+            }
+            Err(error) => Err(Error::file("read", &path)(error)),
+        }
     }
 
     /// The number of the next connection, on disk before it is used. A lost file does not make it small again while the

@@ -75,6 +75,7 @@ async fn start(options: &Options) -> Result<(Driver, Dialer), Error> {
         tls: stream::tls(options)?,
         identity: identity.clone(),
         repository,
+        refused: false,
         events: event_sender,
         redials: redial_receiver,
     };

@@ -58,6 +58,8 @@ pub(crate) struct Dialer {
     pub(crate) tls: Option<ClientTlsConfig>,
     pub(crate) identity: Identity,
     pub(crate) repository: Repository,
+    /// Whether the credential was not accepted the last time.
+    pub(crate) refused: bool,
     pub(crate) events: mpsc::Sender<StreamEvent>,
     pub(crate) redials: mpsc::Receiver<Redial>,
 }
@@ -90,7 +92,7 @@ impl Dialer {
                 Ok(CallEnd::Unheard) => return,
                 Ok(CallEnd::Redial(to)) => {
                     wait = to.is_none() || redirected;
-                    redirect = to;
+                    redirect = to.filter(|to| is_as_safe(to, &url));
                 }
                 Ok(CallEnd::Broken { welcomed: true }) => failures = 0,
                 Ok(CallEnd::Broken { welcomed: false }) => {}
@@ -166,12 +168,9 @@ impl Dialer {
         }
     }
 
-    /// A credential that is not accepted is of no use; a token that was not used yet may help.
+    /// A credential that is not accepted may have been revoked: a token that was not used yet may help.
     fn after_refusal(&mut self, status: Status) -> DialError {
-        let refused = matches!(status.code(), Code::Unauthenticated | Code::PermissionDenied);
-        if refused && self.join_token.is_some() {
-            let _ = self.identity.forget_credential();
-        }
+        self.refused = is_refusal(&status);
         DialError::Again(status)
     }
 
@@ -180,29 +179,48 @@ impl Dialer {
         client: &mut AgentServiceClient<Channel>,
     ) -> Result<MetadataValue<Ascii>, DialError> {
         let known = self.identity.credential(self.node).map_err(DialError::Fatal)?;
-        let credential = match known {
-            Some(known) => known,
-            None => {
-                let token = self.join_token.clone().ok_or(DialError::Fatal(Error::NotJoined))?;
-                let node = bytes_of(self.node.as_bytes());
-                let request = JoinRequest { token, node, name: self.name.clone() };
-                let answer = client.join(request).await.map_err(|status| match status.code() {
-                    Code::Unauthenticated | Code::PermissionDenied | Code::InvalidArgument => {
-                        DialError::Fatal(Error::JoinRefused(status.message().to_owned()))
-                    }
-                    _ => DialError::Again(status),
-                })?;
-                let credential = answer.into_inner().credential;
-                self.identity.keep_credential(self.node, &credential).map_err(DialError::Fatal)?;
-                self.join_token = None;
-                credential
-            }
+        let credential = match (known, self.join_token.clone()) {
+            (Some(known), None) => known,
+            (Some(known), Some(_)) if !self.refused => known,
+            // The old credential stays until there is a new one.
+            (Some(known), Some(token)) => self.join(client, token).await.or_else(|error| match error {
+                DialError::Fatal(Error::JoinRefused(why)) => {
+                    tracing::warn!(why, "neither the credential nor the join token was accepted");
+                    self.join_token = None;
+                    Ok(known)
+                }
+                error => Err(error),
+            })?,
+            (None, Some(token)) => self.join(client, token).await?,
+            (None, None) => return Err(DialError::Fatal(Error::NotJoined)),
         };
         let mut value: MetadataValue<Ascii> = format!("Bearer {credential}")
             .parse()
             .map_err(|_| Status::internal("the credential has characters that cannot be sent"))?;
         value.set_sensitive(true);
         Ok(value)
+    }
+
+    /// Exchanges the token for a credential.
+    async fn join(
+        &mut self,
+        client: &mut AgentServiceClient<Channel>,
+        token: String,
+    ) -> Result<String, DialError> {
+        let nonce = self.identity.nonce().map_err(DialError::Fatal)?.into();
+        let node = bytes_of(self.node.as_bytes());
+        let request = JoinRequest { token, node, name: self.name.clone(), nonce };
+        let answer = client.join(request).await.map_err(|status| {
+            if is_refusal(&status) || status.code() == Code::InvalidArgument {
+                DialError::Fatal(Error::JoinRefused(status.message().to_owned()))
+            } else {
+                DialError::Again(status)
+            }
+        })?;
+        let credential = answer.into_inner().credential;
+        self.identity.keep_credential(self.node, &credential).map_err(DialError::Fatal)?;
+        (self.join_token, self.refused) = (None, false);
+        Ok(credential)
     }
 
     fn endpoint(&self, url: &str) -> Result<Endpoint, DialError> {
@@ -236,6 +254,23 @@ impl From<Status> for DialError {
     fn from(status: Status) -> Self {
         Self::Again(status)
     }
+}
+
+fn is_refusal(status: &Status) -> bool {
+    matches!(status.code(), Code::Unauthenticated | Code::PermissionDenied)
+}
+
+/// A credential that was shown behind TLS is not shown in the clear because somebody says so.
+fn is_as_safe(to: &str, from: &str) -> bool {
+    let safe = to.starts_with("https:") || !from.starts_with("https:");
+    if !safe {
+        tracing::warn!(
+            to,
+            from,
+            "a redirection out of TLS is not followed; give the schedulers `https:` URLs"
+        );
+    }
+    safe
 }
 
 /// Whom to trust, for schedulers behind TLS.
@@ -279,6 +314,12 @@ fn words_of(error: &dyn std::error::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_redirection_leads_out_of_tls() {
+        assert!(is_as_safe("http://b:1", "http://a:1") && is_as_safe("https://b:1", "http://a:1"));
+        assert!(is_as_safe("https://b:1", "https://a:1") && !is_as_safe("http://b:1", "https://a:1"));
+    }
 
     #[test]
     fn waits_grow_to_a_bound_and_have_chance_in_them() {

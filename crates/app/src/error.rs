@@ -101,7 +101,7 @@ impl From<CellError> for Error {
             CellError::Elsewhere { url } => {
                 Self { elsewhere: Some(url), ..Self::new(ErrorCode::NotOwner, message) }
             }
-            CellError::Nowhere => Self::new(ErrorCode::NotOwner, message),
+            CellError::Nowhere | CellError::Deposed => Self::new(ErrorCode::NotOwner, message),
             CellError::Unavailable => Self::new(ErrorCode::StoreUnavailable, message),
         }
     }

@@ -39,6 +39,10 @@ pub(crate) const LOGIN_CODE_TTL_MAX: Duration = Duration::from_secs(3600);
 pub(crate) const JOIN_TTL_DEFAULT: Duration = Duration::from_secs(3600);
 /// The longest that a join token is good for.
 pub(crate) const JOIN_TTL_MAX: Duration = Duration::from_secs(7 * 86_400);
+/// The fewest bytes of chance that a node joins with.
+pub(crate) const NONCE_BYTES_MIN: usize = 16;
+/// The most bytes of chance that a node joins with.
+pub(crate) const NONCE_BYTES_MAX: usize = 64;
 /// How long a node may take to be emptied when nobody says.
 pub(crate) const DRAIN_PATIENCE_DEFAULT: Duration = Duration::from_secs(3600);
 /// Characters of the audit about a request that cannot be read.

@@ -10,7 +10,7 @@ use mainspring_engine::{Answer, LoadedRun};
 use mainspring_model::{CellId, ErrorCode, MemberId, NodeId, RunId, Timestamp};
 use mainspring_store::{Conflict, Outcome, Store, Transaction, Write};
 use tokio::sync::{Notify, broadcast, oneshot};
-use tracing::warn;
+use tracing::{error, warn};
 
 use crate::clock::Clock;
 use crate::news::Newsroom;
@@ -19,6 +19,8 @@ use crate::settle::settle;
 
 /// How long a caller waits for a cell that nobody owns at the moment, or whose owner loads.
 const OWNER_WAIT: Duration = Duration::from_secs(5);
+/// How long a caller waits for an owner whose store does not answer.
+const ANSWER_WAIT: Duration = Duration::from_secs(30);
 /// How long a caller waits for a store that does not answer.
 const STORE_WAIT: Duration = Duration::from_secs(10);
 
@@ -127,7 +129,11 @@ impl LocalCells {
         };
         let (reply, answer) = oneshot::channel();
         seat.inbox.send(input(reply)).await.map_err(|_| CellError::Nowhere)?;
-        answer.await.map_err(|_| CellError::Nowhere)
+        match tokio::time::timeout(ANSWER_WAIT, answer).await {
+            Ok(answer) => answer.map_err(|_| CellError::Nowhere),
+            // It may be done yet: the caller asks again, with the same key.
+            Err(_) => Err(CellError::Unavailable),
+        }
     }
 
     /// Puts runs into the store for an owner to find: no owner is needed, and doing it again changes nothing.
@@ -159,7 +165,14 @@ impl LocalCells {
                 Outcome::Conflict(Conflict::KeyTaken(Some(first))) => {
                     Answer::Submitted { run: first, duplicate: true }
                 }
-                _ => Answer::Submitted { run, duplicate: false },
+                // A run with this very id is this one: written before, by the owner or by us.
+                Outcome::Applied | Outcome::Conflict(Conflict::Exists) => {
+                    Answer::Submitted { run, duplicate: false }
+                }
+                other => {
+                    error!(%run, ?other, "the store's answer to a new run makes no sense");
+                    Answer::Refused { code: ErrorCode::Internal, message: "the run was not written".into() }
+                }
             });
         }
         Ok(answers.into_iter().flatten().collect())
@@ -198,8 +211,9 @@ impl Cells for LocalCells {
         let asked = self.ask(cell, |reply| Input::Submit { runs, audit, reply }).await;
         match asked {
             Ok(Ok(answers)) => Ok(answers),
-            // Nobody answers for the cell, or its owner was deposed on the way. The store tells what is there already.
+            // The store tells what is there already.
             Ok(Err(CellError::Nowhere)) | Err(CellError::Nowhere) => self.deposit(kept, kept_audit).await,
+            Ok(Err(CellError::Deposed)) => self.deposit(kept, Vec::new()).await,
             Ok(Err(error)) | Err(error) => Err(error),
         }
     }

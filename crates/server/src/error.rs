@@ -35,6 +35,18 @@ pub enum Error {
     /// Artifacts have no place.
     #[error("the repository of artifacts cannot be used")]
     Artifacts(#[source] mainspring_blob::Error),
+    /// Another server has the store.
+    #[error("another server uses {url}; stop it, or share a PostgreSQL or MySQL store")]
+    StoreTaken {
+        /// Which.
+        url: String,
+    },
+    /// Logs have no place.
+    #[error("the place of logs cannot be used")]
+    Logs(#[source] mainspring_blob::Error),
+    /// A scheduler's task broke down: a defect. Others take its cells, and this process has to be started anew.
+    #[error("the scheduler broke down; start it again, and report what its log says")]
+    BrokenDown,
     /// The address is in use, or not this machine's.
     #[error("cannot listen on {address}; choose another with --listen")]
     Listen {

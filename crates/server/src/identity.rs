@@ -5,9 +5,11 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mainspring_model::{MemberId, Timestamp};
+
+use crate::error::Error;
 
 /// The identity; the lock is held as long as it lives.
 #[derive(Debug)]
@@ -58,6 +60,38 @@ impl Identity {
     }
 }
 
+/// The file of a store that only one server may use at a time, locked as long as this lives: a server that has it alone need
+/// not renew its leases quickly, nor look for others.
+#[derive(Debug)]
+pub(crate) struct StoreFile {
+    _lock: File,
+}
+
+impl StoreFile {
+    /// The file of a store that is one.
+    pub(crate) fn path(url: &str) -> Option<PathBuf> {
+        let path = url.strip_prefix("sqlite:")?;
+        let path = path.split_once('?').map_or(path, |(path, _)| path);
+        Some(path.strip_prefix("//").unwrap_or(path).into())
+    }
+
+    /// Locks the file, if the store is one.
+    pub(crate) fn lock(url: &str) -> Result<Option<Self>, Error> {
+        let Some(path) = Self::path(url) else { return Ok(None) };
+        let mut name = path.into_os_string();
+        name.push(".lock");
+        let path = PathBuf::from(name);
+        let unusable = |source| Error::Folder { folder: path.clone(), source };
+        let file =
+            OpenOptions::new().write(true).create(true).truncate(false).open(&path).map_err(unusable)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self { _lock: file })),
+            Err(TryLockError::WouldBlock) => Err(Error::StoreTaken { url: url.to_owned() }),
+            Err(TryLockError::Error(source)) => Err(unusable(source)),
+        }
+    }
+}
+
 /// Chance from the system.
 pub(crate) fn random() -> io::Result<u128> {
     let mut bytes = [0; 16];
@@ -68,6 +102,18 @@ pub(crate) fn random() -> io::Result<u128> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_file_of_a_store_is_for_one_server() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let url = format!("sqlite:{}/a.db?readers=2", folder.path().display());
+        let first = StoreFile::lock(&url).expect("nobody has it");
+        assert!(first.is_some());
+        assert!(matches!(StoreFile::lock(&url), Err(Error::StoreTaken { .. })));
+        drop(first);
+        assert!(StoreFile::lock(&url).expect("nobody has it any more").is_some());
+        assert!(StoreFile::lock("postgres://host/db").expect("it is no file").is_none());
+    }
 
     #[test]
     fn a_folder_is_one_member_for_one_process() {

@@ -1,25 +1,26 @@
 //! Removing what is past its time: ended runs as their jobs' retention says, roll-ups, expired records, and the logs of
 //! runs that are gone. Never anything that is not over (the store sees to that, I30).
 //!
-//! One server of a cluster does it, the owner of the first cell; a little at a time, so that nobody waits for it.
+//! One server of a cluster tidies the store, the owner of the first cell; each its own folder. A little at a time, so that
+//! nobody waits for it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_model::{CellId, Job, RunId, Timestamp, limits};
 use mainspring_store::{RecordRetention, Result, Retention, Store};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
 use crate::cells::LocalCells;
 use crate::clock::Clock;
-use crate::logs::Vault;
+use crate::logs::{Logs, Vault};
 
 /// How often everything is looked through.
 const ROUND_EVERY: Duration = Duration::from_secs(600);
-/// A new server serves before it tidies.
-const FIRST_ROUND_AFTER: Duration = Duration::from_secs(60);
+/// How often logs are put away whose nodes have gone. A new server serves before it tidies.
+const LOGS_EVERY: Duration = Duration::from_secs(60);
 /// Rows removed at once, and the pause after it.
 const ROWS_AT_ONCE: usize = 500;
 const BREATH: Duration = Duration::from_millis(20);
@@ -33,12 +34,14 @@ pub struct Keeping {
     pub runs: Duration,
     /// Roll-ups.
     pub counters: Duration,
+    /// Entries of the audit.
+    pub audit: Duration,
 }
 
 impl Default for Keeping {
     fn default() -> Self {
         const DAY: Duration = Duration::from_secs(86_400);
-        Self { runs: 30 * DAY, counters: 400 * DAY }
+        Self { runs: 30 * DAY, counters: 400 * DAY, audit: 400 * DAY }
     }
 }
 
@@ -47,21 +50,27 @@ pub(crate) struct Janitor {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) cells: Arc<LocalCells>,
     pub(crate) clock: Clock,
+    pub(crate) logs: Arc<Logs>,
     pub(crate) vault: Vault,
     pub(crate) keeping: Keeping,
 }
 
 impl Janitor {
     pub(crate) async fn run(self, stop: CancellationToken) {
-        let mut pause = FIRST_ROUND_AFTER;
+        let mut next_round = Instant::now() + LOGS_EVERY;
         loop {
             tokio::select! {
                 () = stop.cancelled() => return,
-                () = sleep(pause) => pause = ROUND_EVERY,
+                () = sleep(LOGS_EVERY) => {}
             }
-            if !self.cells.owns(CellId(0)) {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = self.logs.put_away() => {}
+            }
+            if Instant::now() < next_round {
                 continue;
             }
+            next_round = Instant::now() + ROUND_EVERY;
             tokio::select! {
                 () = stop.cancelled() => return,
                 tidied = self.round() => if let Err(error) = tidied {
@@ -72,6 +81,18 @@ impl Janitor {
     }
 
     async fn round(&self) -> Result<()> {
+        let first = self.cells.owns(CellId(0));
+        if first {
+            self.retain().await?;
+        }
+        // A folder may be this server's alone.
+        if first || self.vault.is_folder() {
+            self.remove_logs().await?;
+        }
+        Ok(())
+    }
+
+    async fn retain(&self) -> Result<()> {
         let now = self.clock.now();
         let mut after = None;
         loop {
@@ -95,7 +116,7 @@ impl Janitor {
         {
             sleep(BREATH).await;
         }
-        self.remove_logs().await
+        Ok(())
     }
 
     async fn retain_job(&self, now: Timestamp, job: &Job) -> Result<()> {

@@ -17,6 +17,8 @@ pub struct Options {
     pub data: PathBuf,
     /// Where artifacts are kept: `file:///folder` or `s3://bucket/prefix?endpoint=…&region=…`; by default in `data`.
     pub artifacts: Option<String>,
+    /// Where the output of runs is kept: as for artifacts; by default in `data`.
+    pub logs: Option<String>,
     /// Where it listens, for HTTP and for nodes.
     pub listen: SocketAddr,
     /// How others reach it; by default the address that it listens on.
@@ -51,6 +53,7 @@ impl Options {
             store: store.into(),
             data: data.into(),
             artifacts: None,
+            logs: None,
             listen: (Ipv4Addr::LOCALHOST, 0).into(),
             url: None,
             roles: Roles { api: true, scheduler: true },

@@ -2,7 +2,7 @@
 
 use std::future::IntoFuture;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use mainspring_app::audit::Chain;
 use mainspring_app::ports::Artifacts;
 use mainspring_app::{App, Parts};
 use mainspring_blob::Blobs;
-use mainspring_model::{CellId, limits};
+use mainspring_model::{CellId, MemberId, limits};
 use mainspring_store::{Registry, Store};
 use mainspring_wire::agent::agent_service_server::AgentServiceServer;
 use tokio::net::TcpListener;
@@ -18,14 +18,14 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
 use crate::artifacts::Repository;
 use crate::cells::LocalCells;
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::http;
-use crate::identity::Identity;
+use crate::identity::{self, Identity, StoreFile};
 use crate::janitor::Janitor;
 use crate::listener;
 use crate::logs::{Logs, Ownership, Vault};
@@ -46,6 +46,8 @@ const NODE_MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 pub struct Server {
     options: Options,
     identity: Identity,
+    /// The store's file is this process's alone.
+    _file: Option<StoreFile>,
     store: Arc<dyn Store>,
     clock: Clock,
     listener: TcpListener,
@@ -67,13 +69,17 @@ impl Server {
         let clock = Clock::start();
         let identity = Identity::take(&options.data, clock.now())
             .map_err(|source| Error::Data { folder: options.data.clone(), source })?;
+        let file = StoreFile::lock(&options.store)?;
         let store = open(&options.store).await.map_err(Error::Store)?;
         let listener = TcpListener::bind(options.listen)
             .await
             .map_err(|source| Error::Listen { address: options.listen, source })?;
-        let local_url = format!("http://{}", listener.local_addr().map_err(Error::Serve)?);
-        let url = options.url.clone().unwrap_or_else(|| local_url.clone());
-        let chain = Arc::new(Chain::new(identity.member));
+        let address = listener.local_addr().map_err(Error::Serve)?;
+        let local_url = format!("http://{}", listener::from_here(address));
+        let url =
+            options.url.clone().unwrap_or_else(|| format!("http://{}", listener::from_elsewhere(address)));
+        let chain = MemberId::new(clock.now(), identity::random().map_err(Error::Serve)?);
+        let chain = Arc::new(Chain::new(chain, options.keeping.audit));
         let news = Newsroom::new();
         let seats_stop = CancellationToken::new();
         let hints: Hints = (0..options.cells).map(|_| Notify::new()).collect();
@@ -90,8 +96,13 @@ impl Server {
             chain: Arc::clone(&chain),
             hints,
         });
-        let vault = open_vault(&options.data)?;
+        let vault = open_vault(&options)?;
         let artifacts = open_artifacts(&options)?;
+        if is_shared(&options.store) && (options.logs.is_none() || options.artifacts.is_none()) {
+            info!(
+                "logs or artifacts are kept on this machine; for several servers, give server.logs and server.artifacts a place that all of them reach"
+            );
+        }
         let ownership = Ownership { cells: Arc::clone(&cells), store: Arc::clone(&store) };
         let logs = Arc::new(Logs::new(vault.clone(), ownership));
         let parts = Parts {
@@ -103,6 +114,7 @@ impl Server {
         };
         let app = App::new(parts, mainspring_app::Options::default());
         Ok(Self {
+            _file: file,
             local_url,
             options,
             identity,
@@ -136,7 +148,7 @@ impl Server {
     }
 
     /// Serves until `stop` is cancelled; then lets requests finish and gives the cells back.
-    pub async fn run(self, stop: CancellationToken) -> Result<(), Error> {
+    pub async fn run(mut self, stop: CancellationToken) -> Result<(), Error> {
         let tasks = TaskTracker::new();
         tasks.spawn(self.membership().run(stop.clone()));
         tasks.spawn(self.janitor().run(stop.clone()));
@@ -151,10 +163,11 @@ impl Server {
                 warn!("some requests did not finish in time");
                 Ok(())
             }
+            () = one_ends(&mut self.seats) => Err(Error::BrokenDown),
         };
         stop.cancel();
         self.seats_stop.cancel();
-        for seat in self.seats {
+        for seat in self.seats.into_iter().filter(|seat| !seat.is_finished()) {
             drop(seat.await);
         }
         tasks.close();
@@ -212,6 +225,7 @@ impl Server {
             store: Arc::clone(&self.store),
             cells: Arc::clone(&self.cells),
             clock: self.clock,
+            logs: Arc::clone(&self.logs),
             vault: self.vault.clone(),
             keeping: self.options.keeping,
         }
@@ -272,14 +286,31 @@ fn open_artifacts(options: &Options) -> Result<Arc<dyn Artifacts>, Error> {
     Ok(Arc::new(Repository(Blobs::open(&url).map_err(Error::Artifacts)?)))
 }
 
-fn open_vault(data: &Path) -> Result<Vault, Error> {
-    let folder = data.join("logs");
-    Vault::open(folder.clone()).map_err(|source| Error::Folder { folder, source })
+fn open_vault(options: &Options) -> Result<Vault, Error> {
+    let default = options.data.join("logs");
+    let folder = match &options.logs {
+        None => default,
+        Some(url) => match url.strip_prefix("file://") {
+            Some(folder) => PathBuf::from(folder),
+            None => return Ok(Vault::bucket(Blobs::open(url).map_err(Error::Logs)?)),
+        },
+    };
+    Vault::folder(&folder).map_err(|source| Error::Folder { folder, source })
 }
 
 /// Whether several servers can use the store.
 fn is_shared(url: &str) -> bool {
-    !url.starts_with("sqlite:")
+    StoreFile::path(url).is_none()
+}
+
+/// A seat's task ends when it is told to, or it broke down.
+async fn one_ends(seats: &mut [JoinHandle<()>]) {
+    if seats.is_empty() {
+        return std::future::pending().await;
+    }
+    if let (Err(broken), ..) = futures_util::future::select_all(seats).await {
+        error!(%broken, "a scheduler's task broke down");
+    }
 }
 
 async fn late(stop: &CancellationToken) {

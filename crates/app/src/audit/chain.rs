@@ -5,6 +5,7 @@
 //! order; their numbers tell the order of the chain.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use mainspring_model::{MemberId, Timestamp, limits};
 use mainspring_store::{Record, RecordKey, Write};
@@ -21,7 +22,8 @@ const RECORD_BYTES_FULL: usize = limits::RECORD_VALUE_BYTES_MAX / 2;
 /// The chain of one process. Shared by everything in it that commits.
 #[derive(Debug)]
 pub struct Chain {
-    member: MemberId,
+    id: MemberId,
+    keep: Duration,
     link: Mutex<Link>,
 }
 
@@ -46,9 +48,9 @@ pub(crate) struct Document {
 }
 
 impl Chain {
-    /// The chain of the process that is `member`; a new process begins a new chain.
-    pub fn new(member: MemberId) -> Self {
-        Self { member, link: Mutex::new(Link { number: 0, hash: [0; 32] }) }
+    /// A new chain: every process begins one, under an id that no other has. Its records are kept for so long.
+    pub fn new(id: MemberId, keep: Duration) -> Self {
+        Self { id, keep, link: Mutex::new(Link { number: 0, hash: [0; 32] }) }
     }
 
     /// The records of these entries, to be written in one transaction with what the calls wrote. Usually one; nothing for
@@ -76,15 +78,14 @@ impl Chain {
 
     fn forge(&self, link: &mut Link, now: Timestamp, entries: Vec<AuditEntry>) -> Write {
         let number = link.number + 1;
-        let document =
-            Document { chain: self.member, number, before: crate::secret::hex(&link.hash), entries };
+        let document = Document { chain: self.id, number, before: crate::secret::hex(&link.hash), entries };
         let value = record::encode(&document);
         *link = Link { number, hash: sha256(&value) };
         Write::PutRecord(Box::new(Record {
             kind: record::AUDIT,
-            key: key(now, self.member, number),
+            key: key(now, self.id, number),
             revision: 1,
-            expires_at: None,
+            expires_at: Some(now + self.keep),
             value: value.into(),
         }))
     }

@@ -71,6 +71,10 @@ mod tests {
         }
     }
 
+    fn chain(id: MemberId) -> Chain {
+        Chain::new(id, std::time::Duration::from_secs(60))
+    }
+
     fn records(chain: &Chain, entries: Vec<Entry>) -> Vec<Record> {
         let now = Timestamp::from_micros(7);
         let unboxed = |write| match write {
@@ -82,7 +86,7 @@ mod tests {
 
     #[test]
     fn what_is_changed_or_missing_is_seen() {
-        let (one, two) = (Chain::new(MemberId::new(Timestamp::ZERO, 1)), Chain::new(MemberId::MAX));
+        let (one, two) = (chain(MemberId::new(Timestamp::ZERO, 1)), chain(MemberId::MAX));
         let mut all: Vec<Record> = (0..4).flat_map(|_| records(&one, vec![entry(1)])).collect();
         all.extend(records(&two, vec![entry(1), entry(2)]));
         assert_eq!(verify(&all), []);
@@ -98,7 +102,7 @@ mod tests {
 
     #[test]
     fn no_record_is_larger_than_a_store_takes() {
-        let chain = Chain::new(MemberId::MIN);
+        let chain = chain(MemberId::MIN);
         assert_eq!(records(&chain, vec![]), []);
         let many = records(&chain, (0..2000).map(|_| entry(limits::MESSAGE_BYTES_MAX)).collect());
         assert!(many.len() > 1);

@@ -13,11 +13,11 @@ use super::tokens::ttl_of;
 use crate::app::App;
 use crate::audit::{self, Entry};
 use crate::error::{Error, Result};
-use crate::limits::{JOIN_TTL_DEFAULT, JOIN_TTL_MAX};
+use crate::limits::{JOIN_TTL_DEFAULT, JOIN_TTL_MAX, NONCE_BYTES_MAX, NONCE_BYTES_MIN};
 use crate::operation::Operation;
 use crate::principal::Caller;
 use crate::record;
-use crate::secret::{SecretHash, SecretKind};
+use crate::secret::{SecretHash, SecretKind, sha256};
 
 /// A node that was let in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,20 +62,34 @@ impl App {
         Ok(JoinToken { token, expires_at: expires_at.into(), pool })
     }
 
-    /// Exchanges a join token for the node's credential. The token is used up in the same transaction.
-    pub async fn redeem_join_token(&self, token: &str, node: NodeId, name: &str) -> Result<String> {
+    /// Exchanges a join token for the node's credential. The token is used up in the same transaction. A node whose answer
+    /// was lost asks again with the same nonce and is answered the same.
+    pub async fn redeem_join_token(
+        &self,
+        token: &str,
+        node: NodeId,
+        name: &str,
+        nonce: &[u8],
+    ) -> Result<String> {
         if !SecretKind::Join.fits(token) {
             return Err(refused());
         }
+        if !(NONCE_BYTES_MIN..=NONCE_BYTES_MAX).contains(&nonce.len()) {
+            let message = format!("must be {NONCE_BYTES_MIN} to {NONCE_BYTES_MAX} bytes");
+            return Err(Error::field(ErrorCode::InvalidRequest, "nonce", message));
+        }
+        let credential = credential(token, nonce);
         let key = RecordKey::from(&SecretHash::of(token).as_bytes()[..]);
-        let found = self.store.record(record::JOIN_TOKEN, &key).await?.ok_or_else(refused)?;
+        let Some(found) = self.store.record(record::JOIN_TOKEN, &key).await? else {
+            return self.redeemed(credential, node).await;
+        };
         let now = self.now();
         if found.expires_at.is_some_and(|end| end <= now) {
             return Err(refused());
         }
         let JoinDocument { pool, created_by } = record::decode(&found)?;
         let document = CredentialDocument { node, name: name.to_owned(), pool, joined_at: now };
-        let (credential, hash) = self.fresh_secret(SecretKind::Node);
+        let hash = SecretHash::of(&credential);
         let writes = vec![
             Write::RemoveRecord { kind: record::JOIN_TOKEN, key, expected: found.revision },
             write(record::NODE_CREDENTIAL, hash, record::encode(&document), None),
@@ -86,7 +100,15 @@ impl App {
             self.journal.commit(writes, Entry { target: Some(node.to_string().into()), ..entry }).await?;
         match outcomes.iter().all(|outcome| *outcome == Outcome::Applied) {
             true => Ok(credential),
-            false => Err(refused()),
+            false => self.redeemed(credential, node).await,
+        }
+    }
+
+    /// The credential, if it is the node's already.
+    async fn redeemed(&self, credential: String, node: NodeId) -> Result<String> {
+        match self.authenticate_node(&credential).await? {
+            known if known.node == node => Ok(credential),
+            _ => Err(refused()),
         }
     }
 
@@ -100,6 +122,15 @@ impl App {
         let document: CredentialDocument = record::decode(&found)?;
         Ok(NodeIdentity { node: document.node, pool: document.pool })
     }
+}
+
+/// Who knows the token and the nonce knows the credential; who knows only one of them knows nothing.
+fn credential(token: &str, nonce: &[u8]) -> String {
+    let mut source = Vec::with_capacity(token.len() + 1 + nonce.len());
+    source.extend_from_slice(token.as_bytes());
+    source.push(0);
+    source.extend_from_slice(nonce);
+    SecretKind::Node.secret(sha256(&source))
 }
 
 fn node_entry(now: Timestamp, operation: Operation, actor: &str, detail: Option<String>) -> Entry {

@@ -44,6 +44,10 @@ impl ServerFlags {
         options.listen =
             address(self.listen.as_ref().or(config.listen.as_ref()).map_or(LISTEN, |text| text))?;
         options.url = self.public_url.clone().or_else(|| config.public_url.clone());
+        options.artifacts = config.artifacts.clone();
+        options.logs = config.logs.clone();
+        options.keeping.runs = config.keep_runs.map_or(options.keeping.runs, |span| span.0);
+        options.keeping.audit = config.keep_audit.map_or(options.keeping.audit, |span| span.0);
         options.cells = config.cells.unwrap_or(options.cells);
         options.heartbeat_every = config.heartbeat_every.map_or(options.heartbeat_every, |span| span.0);
         options.lost_after = config.lost_after.map_or(options.lost_after, |span| span.0);

@@ -58,6 +58,7 @@ impl Node {
             name: self.name(),
             credential: self.identity.credential().map(str::to_owned),
             join_token: self.setup.join_token.clone(),
+            nonce: self.identity.nonce().to_owned(),
             ca_pem: self.setup.ca_pem.clone(),
         };
         self.link = Link::Dialing { session, outward, dialing: Box::pin(dial(caller, url, receiver)) };

@@ -24,6 +24,7 @@ pub(super) struct Caller {
     pub(super) name: String,
     pub(super) credential: Option<String>,
     pub(super) join_token: Option<String>,
+    pub(super) nonce: String,
     pub(super) ca_pem: Option<Vec<u8>>,
 }
 
@@ -59,7 +60,12 @@ pub(super) async fn dial(
             (None, None) => return Err(DialError::Fatal(Error::NotJoined)),
             (None, Some(token)) => {
                 let node = bytes_of(caller.node.as_bytes());
-                let request = JoinRequest { token: token.clone(), node, name: caller.name.clone() };
+                let request = JoinRequest {
+                    token: token.clone(),
+                    node,
+                    name: caller.name.clone(),
+                    nonce: caller.nonce.clone().into(),
+                };
                 let answer = client.join(request).await.map_err(refusal)?;
                 given.insert(answer.into_inner().credential).clone()
             }

@@ -27,6 +27,14 @@ struct Known {
     credential: Option<String>,
     #[serde(default)]
     session: u64,
+    /// What the credential is made of, beside the join token: asking again gives the same one.
+    #[serde(default = "nonce")]
+    nonce: String,
+}
+
+fn nonce() -> String {
+    let half = || uuid::Uuid::now_v7().simple().to_string();
+    half() + &half()
 }
 
 impl Identity {
@@ -54,7 +62,7 @@ impl Identity {
         file.read_to_string(&mut text).map_err(|error| wrong(error.to_string()))?;
         let known = if text.trim().is_empty() {
             let random = u128::from_be_bytes(uuid::Uuid::now_v7().into_bytes());
-            Known { node: NodeId::new(wall_clock(), random), credential: None, session: 0 }
+            Known { node: NodeId::new(wall_clock(), random), credential: None, session: 0, nonce: nonce() }
         } else {
             serde_json::from_str(&text)
                 .map_err(|error| wrong(format!("it is damaged: {error}; remove it to join anew")))?
@@ -68,6 +76,10 @@ impl Identity {
 
     pub(super) fn credential(&self) -> Option<&str> {
         self.known.credential.as_deref()
+    }
+
+    pub(super) fn nonce(&self) -> &str {
+        &self.known.nonce
     }
 
     pub(super) fn keep_credential(&mut self, credential: String) -> Result<(), Error> {

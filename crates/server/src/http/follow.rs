@@ -65,6 +65,8 @@ impl Follow {
             from = from.or(attempt);
         }
         let target = edge.app.log_target(&caller, run, from).await?;
+        // A follower of what is elsewhere is told so before the stream begins.
+        edge.app.read_log(&target, LogQuery { limit: Some(1), ..query }).await?;
         let now = Instant::now();
         let ready = VecDeque::new();
         Ok(Self {
@@ -152,7 +154,7 @@ impl Follow {
         if next.attempt() > shown {
             let one_by_one = self.edge.app.log_target(&self.caller, self.run, Some(shown + 1)).await;
             self.target = one_by_one.unwrap_or(next);
-            self.target.is_over &= self.target.attempt() == next.attempt();
+            self.target.is_over |= self.target.attempt() < next.attempt();
             self.query.offset = 0;
             self.heard_at = Instant::now();
             self.ready.push_back(Item::Attempt(self.target.attempt()));
@@ -177,14 +179,16 @@ impl Follow {
             }
             () = tokio::time::sleep(LOOK_EVERY) => {}
         }
-        // Whether the run is over may have changed.
-        if let Ok(target) = app.log_target(&self.caller, self.run, None).await
-            && target.attempt() == self.target.attempt()
-        {
-            if !target.is_over {
-                self.heard_at = Instant::now();
+        // Whether the attempt is over may have changed. One that another followed is, whatever became of its node.
+        if let Ok(target) = app.log_target(&self.caller, self.run, None).await {
+            if target.attempt() > self.target.attempt() {
+                self.target.is_over |= self.target.attempt() > 0;
+            } else if target.attempt() == self.target.attempt() {
+                if !target.is_over {
+                    self.heard_at = Instant::now();
+                }
+                self.target = target;
             }
-            self.target = target;
         }
         true
     }

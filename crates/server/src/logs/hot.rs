@@ -2,9 +2,10 @@
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use mainspring_model::log;
+use mainspring_model::{NodeId, log};
 use mainspring_wire::agent::LogChunk;
 use tempfile::SpooledTempFile;
 use tokio::sync::watch;
@@ -27,9 +28,21 @@ pub(super) enum Taken {
 /// A log that grows.
 #[derive(Debug)]
 pub(super) struct Hot {
+    /// Whose attempt it is.
+    pub(super) node: NodeId,
     held: Arc<Mutex<Held>>,
-    /// The length, for followers; closed when the log is kept elsewhere.
-    length: watch::Sender<u64>,
+    /// How far it goes, for followers.
+    extent: watch::Sender<Extent>,
+}
+
+/// How far a log goes by now.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Extent {
+    pub(super) length: u64,
+    /// Nothing follows.
+    pub(super) whole: bool,
+    /// It is read from the vault from now on.
+    kept: bool,
 }
 
 #[derive(Debug)]
@@ -38,16 +51,23 @@ struct Held {
     length: u64,
     /// Where the node's stream stands: its offsets go on over what it dropped.
     stream_end: u64,
-}
-
-impl Default for Hot {
-    fn default() -> Self {
-        let held = Held { frames: SpooledTempFile::new(IN_MEMORY_MAX), length: 0, stream_end: 0 };
-        Self { held: Arc::new(Mutex::new(held)), length: watch::Sender::new(0) }
-    }
+    /// When the node last sent something.
+    heard_at: Instant,
 }
 
 impl Hot {
+    /// A log of which nothing is here yet.
+    pub(super) fn new(node: NodeId) -> Self {
+        let frames = SpooledTempFile::new(IN_MEMORY_MAX);
+        let held = Held { frames, length: 0, stream_end: 0, heard_at: Instant::now() };
+        Self { node, held: Arc::new(Mutex::new(held)), extent: watch::Sender::new(Extent::default()) }
+    }
+
+    /// Whether the node has sent nothing for so long.
+    pub(super) fn is_silent_for(&self, time: Duration) -> bool {
+        self.held.try_lock().is_ok_and(|held| held.heard_at.elapsed() >= time)
+    }
+
     /// Appends a chunk that follows what is here. One that does not is answered with where to go on.
     pub(super) async fn take(&self, chunk: LogChunk) -> io::Result<Taken> {
         let (taken, length) = self
@@ -56,27 +76,31 @@ impl Hot {
                 Ok((taken, held.length))
             })
             .await?;
-        self.length.send_if_modified(|known| std::mem::replace(known, length) != length);
+        let whole = matches!(taken, Taken::Whole { .. });
+        self.extent.send_if_modified(|known| {
+            let now = Extent { length, whole: known.whole || whole, ..*known };
+            std::mem::replace(known, now) != now
+        });
         Ok(taken)
     }
 
-    /// Bytes from `offset` on, and the length.
-    pub(super) async fn read(&self, offset: u64, limit: usize) -> io::Result<(Bytes, u64)> {
-        self.with(move |held| {
-            let wanted = held.length.saturating_sub(offset).min(limit as u64);
-            Ok((held.read(offset.min(held.length), wanted as usize)?, held.length))
-        })
-        .await
+    /// Bytes from `offset` on, and how far the log goes.
+    pub(super) async fn read(&self, offset: u64, limit: usize) -> io::Result<(Bytes, Extent)> {
+        let extent = *self.extent.borrow();
+        let wanted = extent.length.saturating_sub(offset).min(limit as u64);
+        let bytes = self.with(move |held| held.read(offset.min(held.length), wanted as usize)).await?;
+        Ok((bytes, extent))
     }
 
-    /// Returns when the log is longer than `length`, or kept elsewhere.
+    /// Returns when the log is longer than `length`, or whole, or kept elsewhere.
     pub(super) async fn grown(&self, length: u64) {
-        drop(self.length.subscribe().wait_for(|now| *now > length || *now == KEPT).await);
+        let more = |now: &Extent| now.length > length || now.whole || now.kept;
+        drop(self.extent.subscribe().wait_for(more).await);
     }
 
     /// Followers find the log in the vault from now on.
     pub(super) fn kept(&self) {
-        self.length.send_replace(KEPT);
+        self.extent.send_modify(|extent| extent.kept = true);
     }
 
     /// Memory is touched at once; a file is not, because a disk may stand still.
@@ -97,12 +121,10 @@ impl Hot {
     }
 }
 
-/// No log is so long.
-const KEPT: u64 = u64::MAX;
-
 impl Held {
     fn take(&mut self, chunk: &LogChunk) -> io::Result<Taken> {
         let LogChunk { offset, data, end, gap, dropped_bytes, .. } = chunk;
+        self.heard_at = Instant::now();
         let follows = offset.checked_sub(*gap) == Some(self.stream_end);
         if !follows {
             return Ok(Taken::Have { offset: self.stream_end });
@@ -146,7 +168,7 @@ mod tests {
 
     #[tokio::test]
     async fn chunks_follow_each_other_and_doubles_change_nothing() {
-        let hot = Hot::default();
+        let hot = Hot::new(NodeId::MIN);
         let take = async |chunk| match hot.take(chunk).await.expect("memory takes it") {
             Taken::Have { offset } => offset,
             Taken::Whole { offset, .. } => offset,
@@ -155,17 +177,19 @@ mod tests {
         assert_eq!(take(chunk(0, "abc", 0, None)).await, FRAME, "doubled");
         assert_eq!(take(chunk(5 * FRAME, "zzz", 0, None)).await, FRAME, "something is missing");
         assert_eq!(take(chunk(FRAME, "def", 0, None)).await, 2 * FRAME);
-        let (bytes, length) = hot.read(FRAME, 1_000).await.expect("memory is read");
-        assert_eq!((bytes.len() as u64, length), (FRAME, 2 * FRAME));
+        let (bytes, extent) = hot.read(FRAME, 1_000).await.expect("memory is read");
+        assert_eq!((bytes.len() as u64, extent.length, extent.whole), (FRAME, 2 * FRAME, false));
     }
 
     #[tokio::test]
     async fn what_was_dropped_is_marked_and_the_end_is_recognised() {
-        let hot = Hot::default();
+        let hot = Hot::new(NodeId::MIN);
         hot.take(chunk(0, "abc", 0, None)).await.expect("memory takes it");
         let end = FRAME + 100 + FRAME;
         let taken = hot.take(chunk(FRAME + 100, "xyz", 100, Some(end))).await.expect("memory takes it");
         let Taken::Whole { offset, frames } = taken else { panic!("whole") };
+        let (_, extent) = hot.read(0, 1_000).await.expect("memory is read");
+        assert!(extent.whole, "followers need not wait until it is durable");
         assert_eq!(offset, end);
         let read: Vec<_> = log::frames(&frames).collect();
         assert_eq!(read[1].dropped_bytes(), Some(100));
@@ -174,7 +198,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_follower_wakes_when_there_is_more() {
-        let hot = Arc::new(Hot::default());
+        let hot = Arc::new(Hot::new(NodeId::MIN));
         let follower = tokio::spawn({
             let hot = Arc::clone(&hot);
             async move { hot.grown(0).await }

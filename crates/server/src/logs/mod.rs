@@ -14,18 +14,36 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use mainspring_app::ports::{LogError, LogPart, Logs as LogsPort};
 use mainspring_model::{AttemptToken, NodeId, RunId};
-use mainspring_wire::agent::{LogChunk, LogHave};
+use mainspring_wire::agent::{LogChunk, LogHave, OwnerWord, ToNode, owner_word};
 use rustc_hash::FxHashMap;
-use tracing::{debug, warn};
+use tokio::sync::mpsc;
+use tracing::warn;
 
-use self::hot::{Hot, Taken};
+use self::hot::{Extent, Hot, Taken};
 pub(crate) use self::owner::Ownership;
+use self::vault::Kept;
 pub(crate) use self::vault::Vault;
 
 /// How long a follower waits before it looks again by itself.
 const FOLLOW_WAIT: Duration = Duration::from_secs(15);
+
+/// Whole logs of one connection on their way to the vault.
+const KEEPING_MAX: usize = 1_024;
+/// The log of an attempt that is over is not waited for any longer.
+const SILENT_MAX: Duration = Duration::from_secs(60);
+
+/// A part of a log that may be stored.
+#[derive(Debug)]
+pub(crate) struct Part {
+    token: AttemptToken,
+    /// Where it goes; none when the log is kept already.
+    hot: Option<Arc<Hot>>,
+    chunk: LogChunk,
+}
 
 /// All logs of this process.
 pub(crate) struct Logs {
@@ -39,41 +57,68 @@ impl Logs {
         Self { hot: Mutex::default(), vault, ownership }
     }
 
-    /// A node sent a part of a log. Tells the node how much is here now; nothing when the log is none of its business.
-    pub(crate) async fn take(&self, node: NodeId, token: AttemptToken, chunk: LogChunk) -> Option<LogHave> {
+    /// Whether a part of a log that a node sent is to be stored, and where; none when the attempt is not the node's (I34).
+    pub(crate) async fn admit(&self, node: NodeId, token: AttemptToken, chunk: LogChunk) -> Option<Part> {
         let hot = match self.find(token) {
-            Some(hot) => hot,
-            None => {
-                if !self.ownership.is_of(node, token).await {
-                    debug!(%node, attempt = %token, "a log of somebody else's attempt is refused");
-                    return None;
-                }
-                if self.vault.has(token).await {
-                    return Some(have(token, chunk.end.unwrap_or_default(), true));
-                }
-                self.open(token)
-            }
+            Some(hot) if hot.node == node => Some(hot),
+            Some(_) => return None,
+            None if !self.ownership.is_of(node, token).await => return None,
+            None if self.vault.has(token).await => None,
+            None => Some(self.open(node, token)),
         };
-        let taken = match hot.take(chunk).await {
-            Ok(taken) => taken,
+        Some(Part { token, hot, chunk })
+    }
+
+    /// Stores the parts that come, for as long as they come, and tells the node how much is here. Whole logs become durable
+    /// together, so nobody waits for the one before.
+    pub(crate) async fn store(&self, mut parts: mpsc::Receiver<Part>, outward: &mpsc::Sender<ToNode>) {
+        let mut keeping = FuturesUnordered::new();
+        loop {
+            let have = tokio::select! {
+                Some(have) = keeping.next() => have,
+                part = parts.recv(), if keeping.len() < KEEPING_MAX => {
+                    let Some(Part { token, hot, chunk }) = part else { return };
+                    match self.take(token, hot.as_deref(), chunk).await {
+                        None => continue,
+                        Some(Taken::Have { offset }) => have(token, offset, hot.is_none()),
+                        Some(Taken::Whole { offset, frames }) => {
+                            keeping.push(self.keep(token, hot, offset, frames));
+                            continue;
+                        }
+                    }
+                }
+            };
+            let words = vec![OwnerWord { word: Some(owner_word::Word::LogHave(have)) }];
+            if outward.send(ToNode { words }).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn take(&self, token: AttemptToken, hot: Option<&Hot>, chunk: LogChunk) -> Option<Taken> {
+        let Some(hot) = hot else { return Some(Taken::Have { offset: chunk.end.unwrap_or_default() }) };
+        match hot.take(chunk).await {
+            Ok(taken) => Some(taken),
             Err(error) => {
                 warn!(attempt = %token, %error, "a log cannot be held; the node keeps it");
-                return None;
+                None
             }
-        };
-        match taken {
-            Taken::Have { offset } => Some(have(token, offset, false)),
-            Taken::Whole { offset, frames } => match self.vault.keep(token, frames).await {
-                Ok(()) => {
+        }
+    }
+
+    async fn keep(&self, token: AttemptToken, hot: Option<Arc<Hot>>, offset: u64, frames: Bytes) -> LogHave {
+        match self.vault.keep(token, frames).await {
+            Ok(()) => {
+                self.close(token);
+                if let Some(hot) = hot {
                     hot.kept();
-                    self.close(token);
-                    Some(have(token, offset, true))
                 }
-                Err(error) => {
-                    warn!(attempt = %token, %error, "a log cannot be kept; the node keeps it");
-                    Some(have(token, offset, false))
-                }
-            },
+                have(token, offset, true)
+            }
+            Err(error) => {
+                warn!(attempt = %token, %error, "a log cannot be kept; the node keeps it");
+                have(token, offset, false)
+            }
         }
     }
 
@@ -81,13 +126,39 @@ impl Logs {
         self.hot.lock().unwrap_or_else(PoisonError::into_inner).get(&token).cloned()
     }
 
-    fn open(&self, token: AttemptToken) -> Arc<Hot> {
+    fn open(&self, node: NodeId, token: AttemptToken) -> Arc<Hot> {
         let mut hot = self.hot.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(hot.entry(token).or_default())
+        Arc::clone(hot.entry(token).or_insert_with(|| Arc::new(Hot::new(node))))
     }
 
     fn close(&self, token: AttemptToken) {
         self.hot.lock().unwrap_or_else(PoisonError::into_inner).remove(&token);
+    }
+
+    /// Puts away the logs of attempts that are over and whose nodes have gone silent: as far as they came, readable, and
+    /// replaced if the node returns with all of it.
+    pub(crate) async fn put_away(&self) {
+        let silent: Vec<(AttemptToken, Arc<Hot>)> = {
+            let hot = self.hot.lock().unwrap_or_else(PoisonError::into_inner);
+            let silent = hot.iter().filter(|(_, hot)| hot.is_silent_for(SILENT_MAX));
+            silent.map(|(token, hot)| (*token, Arc::clone(hot))).collect()
+        };
+        for (token, hot) in silent {
+            if self.ownership.is_running(hot.node, token).await {
+                continue;
+            }
+            let put = match hot.read(0, usize::MAX).await {
+                Ok((frames, _)) if frames.is_empty() => Ok(()),
+                Ok((frames, _)) => self.vault.keep_part(token, frames).await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = put {
+                warn!(attempt = %token, %error, "a log that is not whole cannot be kept");
+                continue;
+            }
+            self.close(token);
+            hot.kept();
+        }
     }
 }
 
@@ -99,13 +170,17 @@ fn have(token: AttemptToken, offset: u64, stored: bool) -> LogHave {
 impl LogsPort for Logs {
     async fn read(&self, attempt: AttemptToken, offset: u64, limit: usize) -> Result<LogPart, LogError> {
         if let Some(hot) = self.find(attempt) {
-            let (data, length) = hot.read(offset, limit).await.map_err(LogError::Io)?;
-            return Ok(LogPart { data, length, ended: false });
+            let (data, Extent { length, whole, .. }) = hot.read(offset, limit).await.map_err(LogError::Io)?;
+            return Ok(LogPart { data, length, ended: whole });
         }
-        let Some(frames) = self.vault.read(attempt).await.map_err(LogError::Io)? else {
-            return Ok(LogPart::default());
-        };
-        Ok(LogPart { data: slice(&frames, offset, limit), length: frames.len() as u64, ended: true })
+        if let Some(Kept { frames, whole }) = self.vault.read(attempt).await.map_err(LogError::Io)? {
+            let data = slice(&frames, offset, limit);
+            return Ok(LogPart { data, length: frames.len() as u64, ended: whole });
+        }
+        match self.ownership.elsewhere(attempt).await {
+            Some(url) => Err(LogError::Elsewhere { url }),
+            None => Ok(LogPart::default()),
+        }
     }
 
     async fn grown(&self, attempt: AttemptToken, length: u64) {

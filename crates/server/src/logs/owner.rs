@@ -7,7 +7,7 @@ use mainspring_model::{AttemptToken, NodeId};
 use mainspring_store::Store;
 use tracing::warn;
 
-use crate::cells::LocalCells;
+use crate::cells::{Found, LocalCells};
 
 /// Knows who executed what.
 #[derive(Clone)]
@@ -32,6 +32,25 @@ impl Ownership {
                 warn!(%error, attempt = %token, "whose attempt it is cannot be read");
                 false
             }
+        }
+    }
+
+    /// Whether the attempt goes on at the node.
+    pub(super) async fn is_running(&self, node: NodeId, token: AttemptToken) -> bool {
+        let cell = self.cells.cell_of_node(node);
+        let live = self.cells.live(cell, &[token.run]).await.unwrap_or_default();
+        live.iter().any(|live| {
+            let status = &live.run.status;
+            status.token(token.run) == token && status.node == Some(node) && !status.state.is_terminal()
+        })
+    }
+
+    /// Where the owner of the attempt's cell is, if that is another process.
+    pub(super) async fn elsewhere(&self, token: AttemptToken) -> Option<String> {
+        let runs = self.store.runs_by_id(&[token.run]).await.ok()?;
+        match self.cells.find(runs.first()?.status.cell).await {
+            Found::Elsewhere(url) => Some(url),
+            Found::Here(_) | Found::Nowhere => None,
         }
     }
 

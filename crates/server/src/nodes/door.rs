@@ -13,8 +13,8 @@ pub(crate) struct Door(pub(crate) Arc<App>);
 
 #[async_trait]
 impl Gate for Door {
-    async fn join(&self, token: &str, node: NodeId, name: &str) -> Result<String, GateError> {
-        self.0.redeem_join_token(token, node, name).await.map_err(refused)
+    async fn join(&self, token: &str, node: NodeId, name: &str, nonce: &[u8]) -> Result<String, GateError> {
+        self.0.redeem_join_token(token, node, name, nonce).await.map_err(refused)
     }
 
     async fn admit(&self, credential: &str, node: NodeId) -> Result<Admission, GateError> {
@@ -29,7 +29,9 @@ impl Gate for Door {
 
 fn refused(error: mainspring_app::Error) -> GateError {
     match error.code {
-        ErrorCode::StoreUnavailable => GateError::Unavailable,
-        _ => GateError::Refused(error.to_string()),
+        ErrorCode::Unauthenticated | ErrorCode::Forbidden | ErrorCode::InvalidRequest => {
+            GateError::Refused(error.to_string())
+        }
+        _ => GateError::Unavailable,
     }
 }

@@ -56,9 +56,9 @@ impl AgentService for NodeService {
     }
 
     async fn join(&self, request: Request<JoinRequest>) -> Result<Response<JoinAnswer>, Status> {
-        let JoinRequest { token, node, name } = request.into_inner();
+        let JoinRequest { token, node, name, nonce } = request.into_inner();
         let id = node_id(&node).map_err(|wrong| Status::invalid_argument(wrong.to_string()))?;
-        let credential = self.gate.join(&token, id, &name).await.map_err(refused)?;
+        let credential = self.gate.join(&token, id, &name, &nonce).await.map_err(refused)?;
         Ok(Response::new(JoinAnswer { credential, node: bytes_of(id.as_bytes()) }))
     }
 
@@ -73,16 +73,16 @@ impl AgentService for NodeService {
         let admission = self.gate.admit(&credential, node).await.map_err(refused)?;
         admission.lay_over(&mut hello)?;
         let (outward, words) = mpsc::channel(OUTWARD_MAX);
-        let conversation =
-            Conversation { node, cells: Arc::clone(&self.cells), logs: Arc::clone(&self.logs), outward };
+        let conversation = Conversation {
+            node,
+            cells: Arc::clone(&self.cells),
+            logs: Arc::clone(&self.logs),
+            outward,
+            stop: self.stop.clone(),
+        };
         let (end, ended) = mpsc::channel(1);
-        let stop = self.stop.clone();
         self.tasks.spawn(async move {
-            let held = tokio::select! {
-                held = conversation.hold(hello, inward) => held,
-                () = stop.cancelled() => Err(Status::unavailable("the scheduler is going; connect again")),
-            };
-            if let Err(status) = held {
+            if let Err(status) = conversation.hold(hello, inward).await {
                 debug!(%node, %status, "a node's connection ended");
                 drop(end.send(status).await);
             }
@@ -98,7 +98,7 @@ impl Admission {
     /// A node says much about itself, but not where it was invited to, and not against what people say of it.
     fn lay_over(self, hello: &mut Hello) -> Result<(), Status> {
         if let Some(pool) = self.pool.filter(|pool| *pool != hello.pool) {
-            return Err(Status::permission_denied(format!(
+            return Err(Status::failed_precondition(format!(
                 "the node was invited to the pool `{pool}`, not to `{}`",
                 hello.pool
             )));

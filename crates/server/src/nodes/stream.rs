@@ -1,6 +1,7 @@
 //! One node's connection: from its hello until one side hangs up.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mainspring_engine::Event;
 use mainspring_model::{CellId, NodeId};
@@ -9,13 +10,21 @@ use mainspring_wire::agent::{
     owner_word,
 };
 use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
 use tonic::{Status, Streaming};
 use tracing::debug;
 
 use super::inward;
 use crate::cells::{Found, LocalCells};
-use crate::logs::Logs;
-use crate::seat::{Input, NodeInput, SeatHandle, Usage};
+use crate::logs::{Logs, Part};
+use crate::seat::{Input, NodeInput, Outward, SeatHandle, Usage};
+
+/// Parts of logs that may wait to be stored; the node says again what was dropped beyond that.
+const LOG_PARTS_MAX: usize = 1_024;
+/// How long one batch of words may wait for the answer whose logs are in it. A store or a disk that stands still must not
+/// make a living node look silent.
+const ADMISSION_WAIT: Duration = Duration::from_secs(2);
 
 /// Reads a node's words and hands them to the seat of its cell.
 pub(super) struct Conversation {
@@ -23,10 +32,12 @@ pub(super) struct Conversation {
     pub(super) cells: Arc<LocalCells>,
     pub(super) logs: Arc<Logs>,
     pub(super) outward: mpsc::Sender<ToNode>,
+    pub(super) stop: CancellationToken,
 }
 
 impl Conversation {
-    /// Begins with the hello that was read; ends when the node hangs up, talks nonsense, or the seat is gone.
+    /// Begins with the hello that was read; ends when the node hangs up or talks nonsense, the seat gives it up, or the
+    /// process stops.
     pub(super) async fn hold(self, hello: Hello, mut inward: Streaming<FromNode>) -> Result<(), Status> {
         let cell = self.cells.cell_of_node(self.node);
         let seat = match self.cells.find(cell).await {
@@ -37,37 +48,50 @@ impl Conversation {
             }
         };
         let session = hello.session;
-        self.greet(&seat, cell, &hello).await?;
-        let heard = self.listen(&seat, &mut inward).await;
+        let hung_up = CancellationToken::new();
+        self.greet(&seat, cell, &hello, &hung_up).await?;
+        let (parts, waiting) = mpsc::channel(LOG_PARTS_MAX);
+        let heard = tokio::select! {
+            heard = self.listen(&seat, &mut inward, &parts) => heard,
+            () = self.logs.store(waiting, &self.outward) => Err(gone()),
+            () = hung_up.cancelled() => Err(Status::unavailable("connect again")),
+            () = self.stop.cancelled() => Err(gone()),
+        };
         let gone = Input::Node(NodeInput::Disconnected { node: self.node, session });
         drop(seat.inbox.send(gone).await);
         heard
     }
 
-    async fn greet(&self, seat: &SeatHandle, cell: CellId, hello: &Hello) -> Result<(), Status> {
+    async fn greet(
+        &self,
+        seat: &SeatHandle,
+        cell: CellId,
+        hello: &Hello,
+        hung_up: &CancellationToken,
+    ) -> Result<(), Status> {
         let event = inward::hello(self.node, cell, hello).map_err(malformed)?;
         let input = NodeInput::Connected {
             node: self.node,
             session: hello.session,
             hello: Box::new(event),
-            outward: self.outward.clone(),
+            outward: Outward::new(self.outward.clone(), hung_up.clone().drop_guard()),
         };
         seat.inbox.send(Input::Node(input)).await.map_err(|_| gone())
     }
 
-    async fn listen(&self, seat: &SeatHandle, inward: &mut Streaming<FromNode>) -> Result<(), Status> {
-        loop {
-            // The seat drops its end of the outward channel when it gives the node up.
-            let heard = tokio::select! {
-                heard = inward.message() => heard,
-                () = self.outward.closed() => return Err(Status::unavailable("connect again")),
-            };
-            let Some(FromNode { words }) = heard? else { return Ok(()) };
+    async fn listen(
+        &self,
+        seat: &SeatHandle,
+        inward: &mut Streaming<FromNode>,
+        parts: &mpsc::Sender<Part>,
+    ) -> Result<(), Status> {
+        while let Some(FromNode { words }) = inward.message().await? {
             let mut events = Vec::with_capacity(words.len());
             let mut usage = None;
+            let patience = Instant::now() + ADMISSION_WAIT;
             for NodeWord { word } in words {
                 match word.ok_or_else(|| malformed(Malformed::missing("word")))? {
-                    node_word::Word::Log(chunk) => self.log(chunk).await?,
+                    node_word::Word::Log(chunk) => self.log(chunk, parts, patience).await?,
                     node_word::Word::Heartbeat(heartbeat) => {
                         usage = used(&heartbeat).or(usage);
                         events.push(inward::heartbeat(self.node, &heartbeat).map_err(malformed)?);
@@ -88,13 +112,25 @@ impl Conversation {
                 seat.inbox.send(Input::Node(said)).await.map_err(|_| gone())?;
             }
         }
+        Ok(())
     }
 
-    async fn log(&self, chunk: LogChunk) -> Result<(), Status> {
+    /// A log is known before the end of its attempt is, so that followers wait for it; it is stored beside the other words.
+    async fn log(
+        &self,
+        chunk: LogChunk,
+        parts: &mpsc::Sender<Part>,
+        patience: Instant,
+    ) -> Result<(), Status> {
         let token = inward::token(chunk.token.as_ref()).map_err(malformed)?;
-        let Some(have) = self.logs.take(self.node, token, chunk).await else { return Ok(()) };
-        let words = vec![OwnerWord { word: Some(owner_word::Word::LogHave(have)) }];
-        self.outward.send(ToNode { words }).await.map_err(|_| gone())
+        match timeout_at(patience, self.logs.admit(self.node, token, chunk)).await {
+            Ok(Some(part)) => drop(parts.try_send(part)),
+            Ok(None) => {
+                debug!(node = %self.node, attempt = %token, "a log of somebody else's attempt is refused")
+            }
+            Err(_) => debug!(node = %self.node, attempt = %token, "a part of a log has to be said again"),
+        }
+        Ok(())
     }
 
     async fn redirect(self, url: String) -> Result<(), Status> {

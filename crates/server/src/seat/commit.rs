@@ -9,15 +9,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_store::{Error, Outcome, Store, Transaction, Write};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
-use super::input::{Delivery, Postbox};
+use super::input::Delivery;
 use crate::settle::settle;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const PAUSE_MAX: Duration = Duration::from_millis(500);
+/// How long one answer of the store is waited for; the next question may reach a server that lives.
+const ANSWER_WAIT: Duration = Duration::from_secs(30);
 const AUDIT_PATIENCE: Duration = Duration::from_secs(60);
 
 /// A batch on its way.
@@ -29,18 +31,13 @@ pub(super) struct Batch {
 }
 
 /// Writes a batch. What was asked is written down even when the batch is not written.
-pub(super) fn write(store: Arc<dyn Store>, batch: Batch, postbox: Postbox) {
-    tokio::spawn(async move {
-        let Batch { mut transaction, engine_writes, given_up } = batch;
-        let outcomes = outcomes(&*store, &transaction, &given_up).await;
-        let written = outcomes.is_some();
-        if !given_up.is_cancelled() {
-            postbox.post(Delivery::Committed(outcomes));
-        }
-        if !written {
-            write_alone(store, transaction.writes.split_off(engine_writes)).await;
-        }
-    });
+pub(super) async fn write(store: Arc<dyn Store>, batch: Batch) -> Delivery {
+    let Batch { mut transaction, engine_writes, given_up } = batch;
+    let outcomes = outcomes(&*store, &transaction, &given_up).await;
+    if outcomes.is_none() {
+        tokio::spawn(write_alone(store, transaction.writes.split_off(engine_writes)));
+    }
+    Delivery::Committed(outcomes)
 }
 
 /// Sends the batch until its outcome is known; none when the fence is lost or nobody wants to know any more.
@@ -51,16 +48,21 @@ async fn outcomes(
 ) -> Option<Vec<Outcome>> {
     let mut pause = FIRST_PAUSE;
     loop {
-        match store.commit(transaction.clone()).await {
-            Ok(outcomes) => return Some(outcomes),
-            Err(Error::FenceLost { cell, epoch }) => {
+        let answer = tokio::select! {
+            answer = timeout(ANSWER_WAIT, store.commit(transaction.clone())) => answer,
+            () = given_up.cancelled() => return None,
+        };
+        match answer {
+            Ok(Ok(outcomes)) => return Some(outcomes),
+            Err(_) => warn!("the store does not answer; a batch is sent again"),
+            Ok(Err(Error::FenceLost { cell, epoch })) => {
                 info!(%cell, %epoch, "another scheduler owns the cell");
                 return None;
             }
-            Err(error) if error.is_transient() => {
+            Ok(Err(error)) if error.is_transient() => {
                 warn!(cause = error.source(), %error, "a batch is sent again");
             }
-            Err(error) => {
+            Ok(Err(error)) => {
                 error!(cause = error.source(), %error, "the store refused a batch; the cell is loaded anew");
                 return None;
             }

@@ -13,9 +13,8 @@ use mainspring_wire::agent::{
     Beat, Forget, OwnerWord, Spec, SpecKey, Start, Stop, ToNode, Welcome, WhoAreYou, owner_word::Word,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
-use tokio::sync::mpsc;
 
-use super::input::Usage;
+use super::input::{Outward, Usage};
 
 /// Specifications that a connection remembers. One more, and both sides begin anew.
 const SPECS_PER_CONNECTION_MAX: usize = mainspring_wire::agent::SPECS_PER_CONNECTION_MAX;
@@ -41,7 +40,7 @@ pub(super) struct Connections {
 #[derive(Debug)]
 struct Connection {
     session: u64,
-    outward: mpsc::Sender<ToNode>,
+    outward: Outward,
     specs: FxHashSet<(JobId, u32)>,
     words: Vec<OwnerWord>,
     usage: Usage,
@@ -53,7 +52,7 @@ impl Connections {
     }
 
     /// A node connected; an earlier connection of it is dropped.
-    pub(super) fn connect(&mut self, node: NodeId, session: u64, outward: mpsc::Sender<ToNode>) {
+    pub(super) fn connect(&mut self, node: NodeId, session: u64, outward: Outward) {
         let known = self.by_node.get(&node).map_or(0, |connection| connection.session);
         if known < session {
             let connection = Connection {
@@ -178,7 +177,7 @@ impl Connections {
                 continue;
             }
             let words = std::mem::take(&mut connection.words);
-            if connection.outward.try_send(ToNode { words }).is_err() {
+            if connection.outward.words.try_send(ToNode { words }).is_err() {
                 self.by_node.remove(&node);
             }
         }

@@ -7,6 +7,7 @@ use mainspring_model::{Node, NodeId, Pause, RunId, Timestamp};
 use mainspring_store::Outcome;
 use mainspring_wire::agent::ToNode;
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::DropGuard;
 
 /// Something for the seat.
 #[derive(Debug)]
@@ -47,13 +48,26 @@ impl Input {
 #[derive(Debug)]
 pub(crate) enum NodeInput {
     /// It said hello; `outward` takes what it is told.
-    Connected { node: NodeId, session: u64, hello: Box<Event>, outward: mpsc::Sender<ToNode> },
+    Connected { node: NodeId, session: u64, hello: Box<Event>, outward: Outward },
     /// It said something else, in order.
     Said { node: NodeId, events: Vec<Event>, usage: Option<Usage> },
     /// What people say about it changed: it has to say hello again.
     Relabelled { node: NodeId },
     /// The connection is gone.
     Disconnected { node: NodeId, session: u64 },
+}
+
+/// The seat's end of a connection. Dropping it hangs up.
+#[derive(Debug)]
+pub(crate) struct Outward {
+    pub(super) words: mpsc::Sender<ToNode>,
+    _hang_up: DropGuard,
+}
+
+impl Outward {
+    pub(crate) fn new(words: mpsc::Sender<ToNode>, hang_up: DropGuard) -> Self {
+        Self { words, _hang_up: hang_up }
+    }
 }
 
 /// What a node's machine uses.
@@ -63,17 +77,17 @@ pub(crate) struct Usage {
     pub(crate) memory_bytes: u64,
 }
 
-/// What comes back from beside the task.
+/// What comes back from what runs beside the task.
 #[derive(Debug)]
-pub(crate) enum Delivery {
+pub(super) enum Delivery {
     /// The store answered a question about the lease, under the seat's question number.
     Lease(LeaseAnswer),
     /// What a new owner has to know. None when the store did not answer in time.
     Tenure(Option<Box<Handover>>),
     /// A batch was written, or the fence was lost (none).
     Committed(Option<Vec<Outcome>>),
-    /// A page was read.
-    Read(Box<ShelfRead>),
+    /// A page was read. None when nobody wants it any more.
+    Read(Option<Box<ShelfRead>>),
 }
 
 /// What the store says about a cell that was just taken.
@@ -82,19 +96,4 @@ pub(crate) struct Handover {
     pub(crate) nodes: Vec<Node>,
     pub(crate) pause: Option<Pause>,
     pub(crate) clock: Timestamp,
-}
-
-/// Where what runs beside the seat's task sends its answers.
-#[derive(Debug, Clone)]
-pub(super) struct Postbox {
-    /// The tenure that the answers belong to; those of an earlier one are dropped.
-    pub(super) tenure: u64,
-    pub(super) deliveries: mpsc::UnboundedSender<(u64, Delivery)>,
-}
-
-impl Postbox {
-    /// The seat may be gone; then nobody wants the answer.
-    pub(super) fn post(&self, delivery: Delivery) {
-        drop(self.deliveries.send((self.tenure, delivery)));
-    }
 }

@@ -9,27 +9,24 @@ use mainspring_store::{Result, Store};
 use tokio::time::{sleep, timeout};
 use tracing::warn;
 
-use super::input::{Delivery, Handover, Postbox};
+use super::input::{Delivery, Handover};
 
-/// Asks the store beside the seat's task. No answer in time is an answer: the owner decides what to ask next.
-pub(super) fn ask(
+/// Asks the store. No answer in time is an answer: the owner decides what to ask next.
+pub(super) async fn ask(
     store: Arc<dyn Store>,
     cell: CellId,
     step: LeaseStep,
     patience: Duration,
-    postbox: Postbox,
-) {
-    tokio::spawn(async move {
-        let answer = match timeout(patience, question(&*store, cell, step)).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(error)) => {
-                warn!(%cell, error = &error as &dyn std::error::Error, "the store does not answer about the lease");
-                LeaseAnswer::Failed
-            }
-            Err(_) => LeaseAnswer::Failed,
-        };
-        postbox.post(Delivery::Lease(answer));
-    });
+) -> Delivery {
+    let answer = match timeout(patience, question(&*store, cell, step)).await {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(error)) => {
+            warn!(%cell, error = &error as &dyn std::error::Error, "the store does not answer about the lease");
+            LeaseAnswer::Failed
+        }
+        Err(_) => LeaseAnswer::Failed,
+    };
+    Delivery::Lease(answer)
 }
 
 async fn question(store: &dyn Store, cell: CellId, step: LeaseStep) -> Result<LeaseAnswer> {
@@ -45,25 +42,22 @@ async fn question(store: &dyn Store, cell: CellId, step: LeaseStep) -> Result<Le
 }
 
 /// Reads what a new owner has to know, again and again until it is read or `patience` is over.
-pub(super) fn take_over(store: Arc<dyn Store>, cell: CellId, patience: Duration, postbox: Postbox) {
-    tokio::spawn(async move {
-        let reading = async {
-            let mut pause = Duration::from_millis(20);
-            loop {
-                match handover(&*store, cell).await {
-                    Ok(handover) => return handover,
-                    Err(error) => {
-                        let error = &error as &dyn std::error::Error;
-                        warn!(%cell, error, "the cell cannot be read yet");
-                    }
+pub(super) async fn take_over(store: Arc<dyn Store>, cell: CellId, patience: Duration) -> Delivery {
+    let reading = async {
+        let mut pause = Duration::from_millis(20);
+        loop {
+            match handover(&*store, cell).await {
+                Ok(handover) => return handover,
+                Err(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    warn!(%cell, error, "the cell cannot be read yet");
                 }
-                sleep(pause).await;
-                pause = (pause * 2).min(Duration::from_secs(1));
             }
-        };
-        let handover = timeout(patience, reading).await.ok().map(Box::new);
-        postbox.post(Delivery::Tenure(handover));
-    });
+            sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(1));
+        }
+    };
+    Delivery::Tenure(timeout(patience, reading).await.ok().map(Box::new))
 }
 
 async fn handover(store: &dyn Store, cell: CellId) -> Result<Handover> {

@@ -10,12 +10,13 @@ mod connections;
 mod input;
 mod lease;
 mod pending;
+mod perform;
 pub(crate) mod read;
 mod task;
 mod translate;
 mod view;
 
-pub(crate) use input::{Input, NodeInput, Usage};
+pub(crate) use input::{Input, NodeInput, Outward, Usage};
 pub(crate) use task::{Config, Seat};
 
 use mainspring_model::CellId;

@@ -72,11 +72,11 @@ impl Pending {
     pub(super) fn give_up(&mut self) {
         for (_, waiter) in self.by_request.drain() {
             if let Waiter::One(reply) = waiter {
-                drop(reply.send(Err(CellError::Nowhere)));
+                drop(reply.send(Err(CellError::Deposed)));
             }
         }
         for (_, waiter) in self.batches.drain() {
-            drop(waiter.reply.send(Err(CellError::Nowhere)));
+            drop(waiter.reply.send(Err(CellError::Deposed)));
         }
     }
 
@@ -111,7 +111,7 @@ mod tests {
         pending.one(one);
         let _ = pending.many(3, many);
         pending.give_up();
-        assert!(matches!(first.try_recv(), Ok(Err(CellError::Nowhere))));
-        assert!(matches!(second.try_recv(), Ok(Err(CellError::Nowhere))));
+        assert!(matches!(first.try_recv(), Ok(Err(CellError::Deposed))));
+        assert!(matches!(second.try_recv(), Ok(Err(CellError::Deposed))));
     }
 }

@@ -4,23 +4,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_app::audit;
-use mainspring_app::ports::{CellError, Changed, Command, NewRun};
+use mainspring_app::ports::{CellError, Command, NewRun};
 use mainspring_engine::{
-    Answer, Cell, Event, LeaseAnswer, LoadedRun, Message, Owner, OwnerConfig, Submission, Tenure,
+    Answer, Cell, Event, LeaseAnswer, LoadedRun, Owner, OwnerConfig, Submission, Tenure,
 };
 use mainspring_model::{CellId, MemberId, Timestamp};
-use mainspring_store::{Outcome, Store};
+use mainspring_store::Store;
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
 use super::connections::{Connections, Rhythm};
-use super::input::{Delivery, Handover, Input, NodeInput, Postbox};
+use super::input::{Delivery, Handover, Input, NodeInput};
 use super::pending::Pending;
-use super::{Hints, SeatHandle, Standing, commit, lease, read, translate};
+use super::perform::Reign;
+use super::{Hints, SeatHandle, Standing, lease, translate};
 use crate::clock::Clock;
-use crate::news::{Column, Newsroom};
+use crate::news::Newsroom;
 
 /// Inputs that may wait before whoever sends them has to.
 const INBOX_MAX: usize = 4_096;
@@ -46,36 +48,17 @@ pub(crate) struct Config {
 
 /// The task's state.
 pub(crate) struct Seat {
-    config: Config,
+    pub(super) config: Config,
     pub(super) id: CellId,
     owner: Owner,
     pub(super) tenure: Option<Reign>,
     /// Grows with each tenure, so that what comes back from an earlier one is told apart.
     tenure_number: u64,
-    pending: Pending,
+    pub(super) pending: Pending,
     pub(super) connections: Connections,
     standing: watch::Sender<Standing>,
-    deliveries: mpsc::UnboundedSender<(u64, Delivery)>,
-}
-
-/// While the cell is owned.
-pub(super) struct Reign {
-    pub(super) cell: Cell,
-    /// What the cell's clock is ahead of the process's.
-    shift: i64,
-    news: Column,
-    /// What callers asked, to be written down with the next batch.
-    audit: Vec<audit::Entry>,
-    /// The batch under way.
-    batch: Option<Flight>,
-    given_up: CancellationToken,
-}
-
-/// A batch that is being written.
-struct Flight {
-    /// How many of its writes are the engine's; records follow.
-    engine_writes: usize,
-    changes: Vec<(usize, Changed)>,
+    /// What waits for the store, with the tenure that its answers belong to: those of an earlier one are dropped.
+    beside: JoinSet<(u64, Delivery)>,
 }
 
 impl Seat {
@@ -85,7 +68,6 @@ impl Seat {
         stop: CancellationToken,
     ) -> (SeatHandle, tokio::task::JoinHandle<()>) {
         let (inbox, inputs) = mpsc::channel(INBOX_MAX);
-        let (deliveries, delivered) = mpsc::unbounded_channel();
         let (standing, watched) = watch::channel(Standing::Unknown);
         let id = config.engine.cell;
         let owner = OwnerConfig {
@@ -103,19 +85,14 @@ impl Seat {
             pending: Pending::default(),
             connections: Connections::new(rhythm),
             standing,
-            deliveries,
+            beside: JoinSet::new(),
             config,
         };
-        let task = tokio::spawn(seat.run(inputs, delivered, stop));
+        let task = tokio::spawn(seat.run(inputs, stop));
         (SeatHandle { cell: id, inbox, standing: watched }, task)
     }
 
-    async fn run(
-        mut self,
-        mut inbox: mpsc::Receiver<Input>,
-        mut delivered: mpsc::UnboundedReceiver<(u64, Delivery)>,
-        stop: CancellationToken,
-    ) {
+    async fn run(mut self, mut inbox: mpsc::Receiver<Input>, stop: CancellationToken) {
         let mut inputs = Vec::with_capacity(INPUTS_AT_ONCE);
         let hints = Arc::clone(&self.config.hints);
         let hint = &hints[usize::from(self.id.0)];
@@ -125,10 +102,10 @@ impl Seat {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
-                Some((tenure, delivery)) = delivered.recv() => {
-                    self.delivered(tenure, delivery);
-                    while let Ok((tenure, delivery)) = delivered.try_recv() {
-                        self.delivered(tenure, delivery);
+                Some(delivered) = self.beside.join_next() => {
+                    self.delivered(delivered);
+                    while let Some(delivered) = self.beside.try_join_next() {
+                        self.delivered(delivered);
                     }
                 }
                 _ = inbox.recv_many(&mut inputs, INPUTS_AT_ONCE) => {
@@ -145,7 +122,7 @@ impl Seat {
             }
             self.pump();
         }
-        self.resign(delivered).await;
+        self.resign().await;
     }
 
     /// When something is due, on the process's clock.
@@ -167,8 +144,8 @@ impl Seat {
             self.give_up(now);
         }
         if let Some(step) = step {
-            let (store, postbox) = (Arc::clone(&self.config.store), self.postbox());
-            lease::ask(store, self.id, step, self.config.lease_renew_every, postbox);
+            let store = Arc::clone(&self.config.store);
+            self.beside(lease::ask(store, self.id, step, self.config.lease_renew_every));
         }
         self.handle(Event::Tick);
     }
@@ -245,7 +222,14 @@ impl Seat {
         }
     }
 
-    fn delivered(&mut self, tenure: u64, delivery: Delivery) {
+    fn delivered(&mut self, delivered: Result<(u64, Delivery), JoinError>) {
+        let (tenure, delivery) = match delivered {
+            Ok(delivered) => delivered,
+            Err(broken) => {
+                error!(cell = %self.id, %broken, "what waits for the store broke down; the cell is loaded anew");
+                return self.give_up(self.config.clock.now());
+            }
+        };
         if let Delivery::Lease(answer) = delivery {
             return self.lease_answered(answer);
         }
@@ -260,7 +244,8 @@ impl Seat {
                 let now = self.config.clock.now();
                 self.give_up(now);
             }
-            Delivery::Read(page) => self.handle(Event::ShelfRead(page)),
+            Delivery::Read(Some(page)) => self.handle(Event::ShelfRead(page)),
+            Delivery::Read(None) => {}
         }
     }
 
@@ -274,8 +259,8 @@ impl Seat {
         if self.owner.answered(now, answer) {
             self.forget();
             self.tenure_number += 1;
-            let (store, postbox) = (Arc::clone(&self.config.store), self.postbox());
-            lease::take_over(store, self.id, self.config.lease_ttl, postbox);
+            let store = Arc::clone(&self.config.store);
+            self.beside(lease::take_over(store, self.id, self.config.lease_ttl));
         } else if let (Some(until), Some(reign)) = (self.owner.lease_until(), &mut self.tenure) {
             reign.cell.renewed(Timestamp::from_micros(until.as_micros() + reign.shift));
         }
@@ -300,100 +285,8 @@ impl Seat {
         });
     }
 
-    fn committed(&mut self, outcomes: &[Outcome]) {
-        let Some(reign) = &mut self.tenure else { return };
-        let Some(flight) = reign.batch.take() else { return };
-        let now = reign.now(self.config.clock);
-        reign.cell.committed(now, &outcomes[..flight.engine_writes.min(outcomes.len())]);
-        let applied = |(at, change): (usize, Changed)| (outcomes[at] == Outcome::Applied).then_some(change);
-        reign.news.tell(flight.changes.into_iter().filter_map(applied));
-    }
-
-    /// Performs what the engine wants until it wants nothing more.
-    fn pump(&mut self) {
-        while let Some(reign) = &mut self.tenure {
-            if let Some(why) = reign.cell.diverged() {
-                warn!(cell = %self.id, why, "memory and store differ; the cell is loaded anew");
-                let now = self.config.clock.now();
-                self.give_up(now);
-                break;
-            }
-            let wrote = self.cut();
-            let Some(reign) = &mut self.tenure else { break };
-            let messages = reign.cell.take_messages();
-            if messages.is_empty() && !wrote {
-                if reign.cell.is_loaded() {
-                    self.stand(Standing::Owns);
-                }
-                break;
-            }
-            for message in messages {
-                self.say(message);
-            }
-        }
-        self.connections.flush();
-    }
-
-    /// Sends the next batch to the store; true when there was one.
-    fn cut(&mut self) -> bool {
-        let postbox = self.postbox();
-        let Some(reign) = &mut self.tenure else { return false };
-        if reign.batch.is_some() {
-            return false;
-        }
-        let (mut transaction, engine_writes) = match reign.cell.cut() {
-            Some(batch) => {
-                let writes = batch.transaction.writes.len();
-                (batch.transaction, writes)
-            }
-            None => return self.write_audit(),
-        };
-        let changes = translate::changes(&reign.cell, &transaction, reign.now(self.config.clock));
-        let entries = std::mem::take(&mut reign.audit);
-        transaction.writes.extend(self.config.chain.record(reign.now(self.config.clock), entries));
-        reign.batch = Some(Flight { engine_writes, changes });
-        let given_up = reign.given_up.clone();
-        let batch = commit::Batch { transaction, engine_writes, given_up };
-        commit::write(Arc::clone(&self.config.store), batch, postbox);
-        true
-    }
-
-    /// What callers asked that changed nothing is written down too; that needs no fence.
-    fn write_audit(&mut self) -> bool {
-        let Some(reign) = &mut self.tenure else { return false };
-        let entries = std::mem::take(&mut reign.audit);
-        let writes = self.config.chain.record(reign.now(self.config.clock), entries);
-        if !writes.is_empty() {
-            tokio::spawn(commit::write_alone(Arc::clone(&self.config.store), writes));
-        }
-        false
-    }
-
-    fn say(&mut self, message: Message) {
-        match message {
-            Message::Reply { request, answer } => self.pending.answer(request, answer),
-            Message::Read(query) => {
-                let postbox = self.postbox();
-                let Some(reign) = &self.tenure else { return };
-                let (store, given_up) = (Arc::clone(&self.config.store), reign.given_up.clone());
-                tokio::spawn(async move {
-                    if let Some(page) = read::page(&*store, query, &given_up).await {
-                        postbox.post(Delivery::Read(Box::new(page)));
-                    }
-                });
-            }
-            // Where another process owns that cell, it finds the runs at its next look.
-            Message::Hint { cell } => {
-                if let Some(hint) = self.config.hints.get(usize::from(cell.0)) {
-                    hint.notify_one();
-                }
-            }
-            message => self.connections.tell(message),
-        }
-    }
-
     /// The cell is somebody else's, or must be loaded anew.
-    fn give_up(&mut self, now: Timestamp) {
+    pub(super) fn give_up(&mut self, now: Timestamp) {
         self.owner.depose(now);
         self.forget();
     }
@@ -409,16 +302,16 @@ impl Seat {
         self.stand(Standing::Unknown);
     }
 
-    fn stand(&self, standing: Standing) {
+    pub(super) fn stand(&self, standing: Standing) {
         self.standing.send_if_modified(|known| std::mem::replace(known, standing) != standing);
     }
 
     /// Finishes the batch under way and gives the lease back, so that another scheduler takes over at once.
-    async fn resign(mut self, mut delivered: mpsc::UnboundedReceiver<(u64, Delivery)>) {
+    async fn resign(mut self) {
         let finishing = async {
             while self.tenure.as_ref().is_some_and(|reign| reign.batch.is_some()) {
-                let Some((tenure, delivery)) = delivered.recv().await else { break };
-                self.delivered(tenure, delivery);
+                let Some(delivered) = self.beside.join_next().await else { break };
+                self.delivered(delivered);
                 self.pump();
             }
         };
@@ -435,15 +328,9 @@ impl Seat {
         }
     }
 
-    /// Where what runs beside the task sends its answers, marked with the tenure they belong to.
-    fn postbox(&self) -> Postbox {
-        Postbox { tenure: self.tenure_number, deliveries: self.deliveries.clone() }
-    }
-}
-
-impl Reign {
-    /// The cell's time: the store's when it was taken, and from then on the process's.
-    fn now(&self, clock: Clock) -> Timestamp {
-        Timestamp::from_micros(clock.now().as_micros() + self.shift)
+    /// Starts something that waits for the store; its answer comes back to the task.
+    pub(super) fn beside(&mut self, work: impl Future<Output = Delivery> + Send + 'static) {
+        let tenure = self.tenure_number;
+        self.beside.spawn(async move { (tenure, work.await) });
     }
 }

@@ -92,8 +92,13 @@ async fn a_join_token_is_good_for_one_node() {
     let issued = world.post("/v1/join-tokens", json!({"pool": "gpu", "ttl": "5m"})).await.expect(201);
     let token = text(&issued["token"]);
     let node = |n| NodeId::new(Timestamp::from_micros(1), n);
-    let credential = world.app.redeem_join_token(&token, node(1), "a").await.unwrap();
-    assert!(world.app.redeem_join_token(&token, node(2), "b").await.is_err());
+    let nonce = [7; 32];
+    assert!(world.app.redeem_join_token(&token, node(1), "a", b"short").await.is_err());
+    let credential = world.app.redeem_join_token(&token, node(1), "a", &nonce).await.unwrap();
+    let again = world.app.redeem_join_token(&token, node(1), "a", &nonce).await.unwrap();
+    assert_eq!(again, credential, "the answer may have been lost");
+    assert!(world.app.redeem_join_token(&token, node(1), "a", &[8; 32]).await.is_err());
+    assert!(world.app.redeem_join_token(&token, node(2), "b", &nonce).await.is_err());
     let identity = world.app.authenticate_node(&credential).await.unwrap();
     assert_eq!((identity.node, identity.pool.as_deref()), (node(1), Some("gpu")));
     assert!(world.app.authenticate_node(&world.admin).await.is_err());

@@ -1,0 +1,135 @@
+//! Performing what the engine wants: batches to the store, and then messages to whom they concern.
+
+use std::sync::Arc;
+
+use mainspring_app::audit;
+use mainspring_app::ports::Changed;
+use mainspring_engine::{Cell, Message};
+use mainspring_model::Timestamp;
+use mainspring_store::Outcome;
+use tokio_util::sync::CancellationToken;
+use tracing::warn;
+
+use super::input::Delivery;
+use super::task::Seat;
+use super::{Standing, commit, read, translate};
+use crate::clock::Clock;
+use crate::news::Column;
+
+/// While the cell is owned.
+pub(super) struct Reign {
+    pub(super) cell: Cell,
+    /// What the cell's clock is ahead of the process's.
+    pub(super) shift: i64,
+    pub(super) news: Column,
+    /// What callers asked, to be written down with the next batch.
+    pub(super) audit: Vec<audit::Entry>,
+    /// The batch under way.
+    pub(super) batch: Option<Flight>,
+    pub(super) given_up: CancellationToken,
+}
+
+/// A batch that is being written.
+pub(super) struct Flight {
+    /// How many of its writes are the engine's; records follow.
+    engine_writes: usize,
+    changes: Vec<(usize, Changed)>,
+}
+
+impl Reign {
+    /// The cell's time: the store's when it was taken, and from then on the process's.
+    pub(super) fn now(&self, clock: Clock) -> Timestamp {
+        Timestamp::from_micros(clock.now().as_micros() + self.shift)
+    }
+}
+
+impl Seat {
+    pub(super) fn committed(&mut self, outcomes: &[Outcome]) {
+        let Some(reign) = &mut self.tenure else { return };
+        let Some(flight) = reign.batch.take() else { return };
+        let now = reign.now(self.config.clock);
+        reign.cell.committed(now, &outcomes[..flight.engine_writes.min(outcomes.len())]);
+        let applied =
+            |(at, change): (usize, Changed)| (outcomes.get(at) == Some(&Outcome::Applied)).then_some(change);
+        reign.news.tell(flight.changes.into_iter().filter_map(applied));
+    }
+
+    /// Performs what the engine wants until it wants nothing more.
+    pub(super) fn pump(&mut self) {
+        while let Some(reign) = &mut self.tenure {
+            if let Some(why) = reign.cell.diverged() {
+                warn!(cell = %self.id, why, "memory and store differ; the cell is loaded anew");
+                let now = self.config.clock.now();
+                self.give_up(now);
+                break;
+            }
+            let wrote = self.cut();
+            let Some(reign) = &mut self.tenure else { break };
+            let messages = reign.cell.take_messages();
+            if messages.is_empty() && !wrote {
+                if reign.cell.is_loaded() {
+                    self.stand(Standing::Owns);
+                }
+                break;
+            }
+            for message in messages {
+                self.say(message);
+            }
+        }
+        self.connections.flush();
+    }
+
+    /// Sends the next batch to the store; true when there was one.
+    fn cut(&mut self) -> bool {
+        let Some(reign) = &mut self.tenure else { return false };
+        if reign.batch.is_some() {
+            return false;
+        }
+        let (mut transaction, engine_writes) = match reign.cell.cut() {
+            Some(batch) => {
+                let writes = batch.transaction.writes.len();
+                (batch.transaction, writes)
+            }
+            None => return self.write_audit(),
+        };
+        let changes = translate::changes(&reign.cell, &transaction, reign.now(self.config.clock));
+        let entries = std::mem::take(&mut reign.audit);
+        transaction.writes.extend(self.config.chain.record(reign.now(self.config.clock), entries));
+        reign.batch = Some(Flight { engine_writes, changes });
+        let given_up = reign.given_up.clone();
+        let batch = commit::Batch { transaction, engine_writes, given_up };
+        self.beside(commit::write(Arc::clone(&self.config.store), batch));
+        true
+    }
+
+    /// What callers asked that changed nothing is written down too; that needs no fence.
+    pub(super) fn write_audit(&mut self) -> bool {
+        let Some(reign) = &mut self.tenure else { return false };
+        let entries = std::mem::take(&mut reign.audit);
+        let writes = self.config.chain.record(reign.now(self.config.clock), entries);
+        if !writes.is_empty() {
+            tokio::spawn(commit::write_alone(Arc::clone(&self.config.store), writes));
+        }
+        false
+    }
+
+    fn say(&mut self, message: Message) {
+        match message {
+            Message::Reply { request, answer } => self.pending.answer(request, answer),
+            Message::Read(query) => {
+                let Some(reign) = &self.tenure else { return };
+                let (store, given_up) = (Arc::clone(&self.config.store), reign.given_up.clone());
+                self.beside(async move {
+                    Delivery::Read(read::page(&*store, query, &given_up).await.map(Box::new))
+                });
+            }
+            // Where another process owns that cell, it finds the runs at its next look.
+            Message::Hint { cell } => {
+                if let Some(hint) = self.config.hints.get(usize::from(cell.0)) {
+                    hint.notify_one();
+                }
+            }
+            message => self.connections.tell(message),
+        }
+    }
+}
