@@ -2,7 +2,7 @@
 //! rate limits that open, classes that nobody here can take.
 
 use mainspring_model::{
-    Cause, CellId, Command, NodeState, Place, RunEventKind, RunState, Shelf, TimeoutKind, Timestamp, Usage,
+    Cause, CellId, Command, NodeState, Place, RunEventKind, RunState, Shelf, TimeoutKind, Timestamp,
 };
 
 use crate::cell::Cell;
@@ -62,7 +62,7 @@ impl Cell {
     }
 
     /// When the run is given up whatever it does.
-    fn last_moment(&self, ix: usize) -> Option<Timestamp> {
+    pub(crate) fn last_moment(&self, ix: usize) -> Option<Timestamp> {
         let entry = &self.runs.entries[ix];
         let total = self.shapes.of(entry).spec.timeout.total;
         let begun = entry.status.eligible_at;
@@ -254,10 +254,7 @@ impl Cell {
             for run in self.nodes.get(ix).runs.clone() {
                 let attempt = self.runs.entries[run].status.attempt;
                 self.tell(now, run, RunEventKind::NodeLost { node, attempt });
-                let cause = Cause::Lost { node };
-                let ending =
-                    Ending { cause, stopped: false, elapsed: None, result: None, usage: Usage::default() };
-                self.attempt_over(now, run, ending);
+                self.attempt_over(now, run, Ending::of(Cause::Lost { node }));
             }
         }
     }
@@ -310,7 +307,8 @@ impl Cell {
                     continue; // Its limits are counted here.
                 }
                 let hops = entry.status.extra.as_ref().map_or(0, |extra| extra.hops);
-                let patience = self.config.hand_over_after.saturating_mul(1 << hops.min(HOPS_COUNTED_MAX));
+                let waits = (2 << hops.min(HOPS_COUNTED_MAX)) - 1;
+                let patience = self.config.hand_over_after.saturating_mul(waits);
                 if given < HAND_OVER_MAX && entry.since + patience <= now {
                     given += 1;
                     self.hand_over(now, run, to);

@@ -199,6 +199,13 @@ pub struct Ending {
     pub usage: Usage,
 }
 
+impl Ending {
+    /// An end about which nothing but its cause is known.
+    pub fn of(cause: Cause) -> Self {
+        Self { cause, stopped: false, elapsed: None, result: None, usage: Usage::default() }
+    }
+}
+
 /// A page of a shelf, with the specifications that its runs pin.
 #[derive(Debug, Clone)]
 pub struct ShelfRead {

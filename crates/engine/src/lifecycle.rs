@@ -114,16 +114,25 @@ impl Cell {
         self.queue_up(now, ix);
     }
 
-    /// Gives a waiting run its turn and its group.
+    /// A run begins to wait.
     pub(crate) fn queue_up(&mut self, now: Timestamp, ix: usize) {
+        let status = &mut self.runs.entries[ix].status;
+        status.eligible_at.get_or_insert(now);
+        if status.attempt > 0 {
+            status.extra_mut().queued_at = Some(now);
+        }
+        self.line_up(now, ix);
+    }
+
+    /// Gives a waiting run its turn and its group.
+    pub(crate) fn line_up(&mut self, now: Timestamp, ix: usize) {
         let entry = &mut self.runs.entries[ix];
         let namespace = &entry.head.namespace;
         let weight = self.config.weights.get(namespace).copied().unwrap_or(1);
         let rank = self.queue.share.enter(entry.head.priority, namespace, weight);
         entry.status.place = Some(Place { shelf: Shelf::Waiting, rank });
-        entry.status.eligible_at.get_or_insert(now);
         entry.phase = Phase::Idle;
-        entry.since = now;
+        entry.since = entry.status.waits_since().unwrap_or(now).min(now);
         self.mark(ix);
         if self.admit(ix)
             && let Some(group) = self.runs.entries[ix].group
@@ -270,8 +279,10 @@ impl Cell {
         }
     }
 
-    /// Puts a ready or failed run aside until its time. Beyond the horizon it waits in the store.
+    /// Puts a ready or failed run aside until its time, or until it is given up if that comes first. Beyond the horizon
+    /// it waits in the store.
     pub(crate) fn hold_until(&mut self, now: Timestamp, ix: usize, due: Timestamp) {
+        let due = self.last_moment(ix).map_or(due, |last| last.min(due));
         let entry = &mut self.runs.entries[ix];
         entry.status.place = Some(Place { shelf: Shelf::Timed, rank: due.as_micros() });
         entry.since = now;
@@ -314,6 +325,10 @@ impl Cell {
         else {
             return;
         };
+        if !cause.never_started() {
+            let begun_at = status.begun_at();
+            status.extra_mut().begun_at = begun_at;
+        }
         if !cause.never_started() && !matches!(cause, Cause::Drained { .. }) {
             let failed = &mut status.extra_mut().failed_nodes;
             failed.retain(|have| *have != node);

@@ -163,8 +163,7 @@ impl Cell {
 
     fn adopt_waiting(&mut self, now: Timestamp, ix: usize) {
         let entry = &mut self.runs.entries[ix];
-        // It has been waiting since its last attempt ended, or since it became eligible.
-        entry.since = entry.status.finished_at.or(entry.status.eligible_at).unwrap_or(now).min(now);
+        entry.since = entry.status.waits_since().unwrap_or(now).min(now);
         self.queue.share.remember(entry.queue_key().0, entry.head.priority, &entry.head.namespace);
         if !self.admit_read(ix) {
             self.forget(ix);
@@ -184,7 +183,7 @@ impl Cell {
         let entry = &self.runs.entries[ix];
         match entry.status.state {
             RunState::Ready => self.begin(now, ix),
-            RunState::Waiting => self.queue_up(now, ix),
+            RunState::Waiting => self.line_up(now, ix),
             RunState::Running | RunState::Failed => {
                 let due = entry.status.finished_at.unwrap_or(now);
                 self.hold_until(now, ix, due);

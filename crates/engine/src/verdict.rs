@@ -88,7 +88,7 @@ impl Cell {
         }
         let chance = hash::mix(entry.head.id.hash64() ^ u64::from(status.attempt));
         let due = now + spec.retry.backoff.delay(counted, chance);
-        let begun = status.eligible_at.unwrap_or(entry.head.created_at);
+        let begun = status.begun_at().unwrap_or(now);
         if spec.retry.max_elapsed.is_some_and(|max| due.since(begun) > max) {
             return Verdict::GiveUp { cause };
         }

@@ -140,6 +140,34 @@ fn with_a_limit_of_several_only_the_oldest_makes_way() {
 }
 
 #[test]
+fn what_finds_no_node_does_not_pile_up() {
+    for (overlap, states) in [
+        (Overlap::Skip, [RunState::Waiting, RunState::Skipped, RunState::Skipped]),
+        (Overlap::QueueOne, [RunState::Waiting, RunState::Waiting, RunState::Skipped]),
+        (Overlap::QueueAll, [RunState::Waiting, RunState::Waiting, RunState::Waiting]),
+        (Overlap::CancelOld, [RunState::Cancelled, RunState::Cancelled, RunState::Waiting]),
+        (Overlap::KillOld, [RunState::Cancelled, RunState::Cancelled, RunState::Waiting]),
+    ] {
+        let mut world = World::new();
+        let job = limited(&mut world, 1, None, overlap);
+        let runs = world.submit_many(&job, 3);
+        let found: Vec<RunState> = runs.iter().map(|run| world.state(*run)).collect();
+        assert_eq!(found, states, "{overlap:?}");
+    }
+}
+
+#[test]
+fn of_those_that_wait_for_the_old_to_stop_the_newest_takes_its_place() {
+    let mut world = World::new();
+    world.node("a");
+    let job = limited(&mut world, 1, None, Overlap::CancelOld);
+    let (old, between, new) = (world.submit(&job), world.submit(&job), world.submit(&job));
+    assert_eq!((world.state(between), world.cause(between)), (RunState::Cancelled, Cause::Overlap));
+    world.stopped(old);
+    world.states(&[new], RunState::Running);
+}
+
+#[test]
 fn an_old_run_that_ends_well_before_it_is_stopped_has_ended_well() {
     let mut world = World::new();
     world.node("a");

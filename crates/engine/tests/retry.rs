@@ -90,6 +90,28 @@ fn max_elapsed_ends_it_before_the_retries_do() {
 }
 
 #[test]
+fn max_elapsed_counts_from_the_first_attempt_and_not_from_the_wait_for_a_node() {
+    let mut world = World::new();
+    let job = world.job_with(|spec| {
+        spec.retry.max = 1000;
+        spec.retry.backoff = wait(Curve::Fixed { base: secs(10) });
+        spec.retry.max_elapsed = Some(secs(25));
+    });
+    let run = world.submit(&job);
+    world.pass(secs(100));
+    let a = world.node("a");
+    for _ in 0..2 {
+        world.end(run, Cause::Exit { code: 1 });
+        world.states(&[run], RunState::Failed);
+        world.take_over();
+        world.connect(a);
+        world.pass(secs(10));
+    }
+    world.end(run, Cause::Exit { code: 1 });
+    world.states(&[run], RunState::FinalFailed);
+}
+
+#[test]
 fn the_first_rule_that_matches_decides() {
     let node = NodeId::new(at(0), 1);
     let exits = |codes: &[(u8, u8)]| CauseMatch::Exit(ExitCodes(codes.to_vec()));

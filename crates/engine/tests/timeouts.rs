@@ -1,7 +1,7 @@
 //! The five timeouts and the deadline: each ends what it is about, when it is due, with its own cause.
 
 use mainspring_engine::Event;
-use mainspring_model::spec::Curve;
+use mainspring_model::spec::{Backoff, Curve};
 use mainspring_model::{Cause, RunState, TimeoutKind};
 
 use crate::world::{World, at, millis, secs, wait};
@@ -34,6 +34,43 @@ fn queue_counts_each_wait_and_not_the_execution() {
     world.states(&[run], RunState::Running);
     world.end(run, Cause::Exit { code: 1 });
     world.states(&[run], RunState::Running);
+}
+
+#[test]
+fn queue_counts_the_same_wait_for_every_owner() {
+    let mut world = World::new();
+    let a = world.node("a");
+    let job = world.job_with(|spec| {
+        spec.timeout.queue = Some(secs(60));
+        spec.retry.backoff = wait(Curve::Fixed { base: secs(100) });
+    });
+    let run = world.submit(&job);
+    world.end(run, Cause::Exit { code: 1 });
+    world.silence(a);
+    world.pass_until(at(110));
+    world.take_over();
+    world.pass_until(at(160) - millis(1));
+    world.states(&[run], RunState::Waiting);
+    world.pass(millis(1));
+    assert_eq!((world.state(run), world.cause(run)), (RunState::FinalFailed, timeout(TimeoutKind::Queue)));
+}
+
+#[test]
+fn queue_counts_the_same_wait_in_every_cell() {
+    let mut world = World::with(|config| config.cells = 2);
+    let job = world.job_with(|spec| spec.timeout.queue = Some(secs(35)));
+    let run = world.submit(&job);
+    for cell in [1, 0] {
+        while world.row(run).status.cell != mainspring_model::CellId(cell) {
+            world.pass(secs(1));
+        }
+        world.config.cell = mainspring_model::CellId(cell);
+        world.take_over();
+    }
+    world.pass_until(at(35) - millis(1));
+    world.states(&[run], RunState::Waiting);
+    world.pass(millis(1));
+    assert_eq!((world.state(run), world.cause(run)), (RunState::FinalFailed, timeout(TimeoutKind::Queue)));
 }
 
 #[test]
@@ -110,6 +147,36 @@ fn heartbeat_is_about_the_task_and_progress_moves_it() {
         (world.state(run), world.cause(run)),
         (RunState::FinalFailed, timeout(TimeoutKind::Heartbeat))
     );
+}
+
+#[test]
+fn a_stop_is_repeated_however_much_the_task_says() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.job_with(|spec| spec.timeout.run = Some(secs(60)));
+    let run = world.submit(&job);
+    world.pass(secs(60));
+    world.expect(&["welcome a 1", "1: submitted r1", "start r1#1 on a", "stop r1#1 on a after 10s"]);
+    for _ in 0..4 {
+        world.progress(run, 100, None);
+        world.pass(secs(1));
+    }
+    world.expect(&["stop r1#1 on a after 10s", "stop r1#1 on a after 10s"]);
+}
+
+#[test]
+fn total_holds_for_a_back_off_that_ends_far_behind_it() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.job_with(|spec| {
+        spec.timeout.total = Some(secs(1_000));
+        spec.retry.backoff = Backoff { cap: secs(10_000), ..wait(Curve::Fixed { base: secs(10_000) }) };
+    });
+    let run = world.submit(&job);
+    world.end(run, Cause::Exit { code: 1 });
+    assert!(world.cell.run(run).is_none(), "it waits in the store");
+    world.pass_until(at(1_000));
+    assert_eq!((world.state(run), world.cause(run)), (RunState::FinalFailed, timeout(TimeoutKind::Total)));
 }
 
 #[test]

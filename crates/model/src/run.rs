@@ -114,6 +114,10 @@ pub struct RunExtra {
     pub result: Option<Payload>,
     /// What the last attempt used.
     pub usage: Usage,
+    /// When its first attempt began, once that has ended.
+    pub begun_at: Option<Timestamp>,
+    /// When it was last queued, if that was after an attempt.
+    pub queued_at: Option<Timestamp>,
     /// How often it was given to another cell.
     pub hops: u16,
     /// Two attempts may have executed at once: clocks or a node's obedience cannot be trusted here (I11).
@@ -213,6 +217,18 @@ impl RunStatus {
     /// The rare parts, made when first needed.
     pub fn extra_mut(&mut self) -> &mut RunExtra {
         self.extra.get_or_insert_default()
+    }
+
+    /// Since when a run that waits has been waiting, whoever owned it then.
+    pub fn waits_since(&self) -> Option<Timestamp> {
+        let queued_at = self.extra.as_ref().and_then(|extra| extra.queued_at);
+        queued_at.or(self.finished_at).or(self.eligible_at)
+    }
+
+    /// When the first attempt began, or the current one if it is the first.
+    pub fn begun_at(&self) -> Option<Timestamp> {
+        let begun_at = self.extra.as_ref().and_then(|extra| extra.begun_at);
+        begun_at.or(self.started_at).or(self.placed_at)
     }
 
     /// The pending request to end it.

@@ -8,9 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use mainspring_engine::{Ending, Event, Heartbeat, Held, Hello, Message, News, Order, Report, Stage};
-use mainspring_model::{
-    AttemptToken, Cause, CellId, Node, NodeId, NodeLease, NodeState, Timestamp, Usage, limits,
-};
+use mainspring_model::{AttemptToken, Cause, CellId, Node, NodeId, NodeLease, NodeState, Timestamp, limits};
 
 use crate::jobs::Nature;
 use crate::plan::SECOND;
@@ -353,7 +351,7 @@ fn new_lease() -> NodeLease {
 }
 
 fn ending(cause: Cause, stopped: bool) -> Ending {
-    Ending { cause, stopped, elapsed: None, result: None, usage: Usage::default() }
+    Ending { stopped, ..Ending::of(cause) }
 }
 
 /// How long a task takes and how it ends; none when it never does.

@@ -1,6 +1,6 @@
 //! A node lives. The answer lets it go on executing, so only an owner whose lease holds gives it.
 
-use mainspring_model::{Cause, NodeId, NodeState, Timestamp, Usage};
+use mainspring_model::{Cause, NodeId, NodeState, Timestamp};
 
 use crate::cell::Cell;
 use crate::event::{Ending, Heartbeat, Held};
@@ -44,10 +44,7 @@ impl Cell {
             Phase::Idle | Phase::Ordered => return,
         };
         if beat >= known_since && !held.iter().any(|held| held.token == entry.token()) {
-            let cause = Cause::Vanished { node };
-            let ending =
-                Ending { cause, stopped: false, elapsed: None, result: None, usage: Usage::default() };
-            self.attempt_over(now, run, ending);
+            self.attempt_over(now, run, Ending::of(Cause::Vanished { node }));
         }
     }
 

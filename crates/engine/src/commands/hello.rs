@@ -1,7 +1,7 @@
 //! A node (re)connects and tells everything it holds. From here on orders of its earlier connections are
 //! void, so what it does not hold does not execute and never will.
 
-use mainspring_model::{Cause, Node, NodeId, NodeState, RunEventKind, Timestamp, Usage};
+use mainspring_model::{Cause, Node, NodeId, NodeState, RunEventKind, Timestamp};
 use mainspring_store::Conflict;
 
 use crate::cell::Cell;
@@ -96,16 +96,11 @@ impl Cell {
         }
         let accepted = matches!(entry.phase, Phase::Accepted { .. } | Phase::Started { .. });
         if accepted {
-            let cause = Cause::Vanished { node };
-            let ending =
-                Ending { cause, stopped: false, elapsed: None, result: None, usage: Usage::default() };
-            self.attempt_over(now, run, ending);
+            self.attempt_over(now, run, Ending::of(Cause::Vanished { node }));
         } else if entry.stopping.is_some() || entry.status.cancel().is_some() {
             // It never began and now never will.
             let cause = Cause::Refused { message: "it had not begun".into() };
-            let ending =
-                Ending { cause, stopped: true, elapsed: None, result: None, usage: Usage::default() };
-            self.attempt_over(now, run, ending);
+            self.attempt_over(now, run, Ending { stopped: true, ..Ending::of(cause) });
         } else {
             self.repeat_order(now, run);
         }

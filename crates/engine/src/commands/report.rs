@@ -88,7 +88,10 @@ impl Cell {
         checkpoint: Option<mainspring_model::Payload>,
     ) {
         let entry = &mut self.runs.entries[ix];
-        entry.since = now;
+        // Once the attempt is to stop, this counts from the last stop, which is repeated whatever the task says.
+        if entry.stopping.is_none() {
+            entry.since = now;
+        }
         let extra = entry.status.extra_mut();
         if let Some(progress) = progress {
             extra.progress = Some(progress);

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use mainspring_model::spec::Overlap;
 use mainspring_model::{
-    CancelRequest, Cause, Command, ErrorCode, RunEventKind, RunStatus, Timestamp, limits,
+    CancelRequest, Cause, Command, ErrorCode, RunEventKind, RunState, RunStatus, Timestamp, limits,
 };
 
 use crate::cell::Cell;
 use crate::event::Submission;
 use crate::keys;
 use crate::message::{Answer, Message};
+use crate::queue::Group;
 
 impl Cell {
     pub(crate) fn submit(&mut self, now: Timestamp, submission: Submission) {
@@ -63,29 +64,25 @@ impl Cell {
         }
     }
 
-    /// Applies the overlap policy; false when the run was skipped.
+    /// Applies the overlap policy; false when the run was skipped. Those that wait count like those that hold a node: a job
+    /// that finds no node must not pile up.
     fn overlap(&mut self, now: Timestamp, ix: usize) -> bool {
         let entry = &self.runs.entries[ix];
         let shape = self.shapes.of(entry);
         let Some(concurrency) = &shape.spec.concurrency else { return true };
         let (job, limit, overlap) = (shape.job, concurrency.limit.get(), concurrency.overlap);
         let key: Box<str> = entry.concurrency_key().into();
-        if self.concurrency.count(job, &key) < limit {
-            return true;
-        }
+        let free = limit.saturating_sub(self.concurrency.count(job, &key));
         match overlap {
             Overlap::QueueAll => true,
-            Overlap::Skip => self.skip(now, ix),
-            Overlap::QueueOne => !self.others_wait(job, &key) || self.skip(now, ix),
+            Overlap::Skip => self.waiting_for(job, &key) < free || self.skip(now, ix),
+            Overlap::QueueOne => self.waiting_for(job, &key) <= free || self.skip(now, ix),
             Overlap::CancelOld | Overlap::KillOld => {
-                let running = self.concurrency.running(job, &key).into_iter().flatten().copied();
-                // One that was asked before makes way for an earlier newcomer.
-                let asked = |ix: &usize| self.runs.entries[*ix].status.cancel().is_some();
-                let oldest = running.filter(|ix| !asked(ix)).min_by_key(|ix| {
-                    (self.runs.entries[*ix].status.placed_at, self.runs.entries[*ix].head.id)
-                });
-                if let Some(oldest) = oldest {
-                    self.overlap_old(now, oldest, overlap == Overlap::KillOld);
+                // Whoever was asked before makes way for an earlier newcomer.
+                let mut others = self.active_for(job, &key);
+                others.retain(|other| self.runs.entries[*other].status.cancel().is_none());
+                if others.len() >= limit as usize {
+                    self.overlap_old(now, others[0], overlap == Overlap::KillOld);
                 }
                 true
             }
@@ -97,15 +94,38 @@ impl Cell {
         false
     }
 
-    fn others_wait(&self, job: usize, key: &str) -> bool {
-        let groups = &self.shapes.jobs[job].groups;
-        groups.iter().any(|group| *self.queue.groups[*group].key.concurrency == *key)
+    /// The groups of a job in which runs wait for a key.
+    fn groups_for(&self, job: usize, key: &str) -> impl Iterator<Item = &Group> {
+        let groups = self.shapes.jobs[job].groups.iter().map(|group| &self.queue.groups[*group]);
+        groups.filter(move |group| *group.key.concurrency == *key)
+    }
+
+    /// How many wait for a key; of those that are only in the store, one is counted.
+    fn waiting_for(&self, job: usize, key: &str) -> u32 {
+        let waiting = |group: &Group| group.waiting.len() + usize::from(group.spilled_from.is_some());
+        self.groups_for(job, key).map(waiting).sum::<usize>() as u32
+    }
+
+    /// The runs that hold or wait for a key, the oldest first.
+    fn active_for(&self, job: usize, key: &str) -> Vec<usize> {
+        let running = self.concurrency.running(job, key).into_iter().flatten().copied();
+        let waiting = self.groups_for(job, key).flat_map(|group| group.waiting.values());
+        let mut active: Vec<usize> = running.chain(waiting.map(|run| *run as usize)).collect();
+        active.sort_by_key(|run| {
+            let entry = &self.runs.entries[*run];
+            let waits = entry.status.state == RunState::Waiting;
+            (waits, entry.status.placed_at.filter(|_| !waits), entry.head.id)
+        });
+        active
     }
 
     fn overlap_old(&mut self, now: Timestamp, ix: usize, kill: bool) {
+        self.tell(now, ix, RunEventKind::Overlapped);
+        if self.runs.entries[ix].status.state == RunState::Waiting {
+            return self.end_with(now, ix, Command::Cancel, Cause::Overlap);
+        }
         let status = &mut self.runs.entries[ix].status;
         status.extra_mut().cancel = Some(CancelRequest { by: "overlap policy".into(), at: now, kill });
-        self.tell(now, ix, RunEventKind::Overlapped);
         self.stop(now, ix, Cause::Overlap);
     }
 }

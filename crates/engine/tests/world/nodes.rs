@@ -3,7 +3,7 @@
 use mainspring_engine::{Ending, Event, Heartbeat, Held, Hello, News, Order, Report, Stage};
 use mainspring_model::{
     AttemptToken, Cause, Labels, Node, NodeId, NodeState, Payload, Progress, Resources, RunId, Timestamp,
-    Usage, limits,
+    limits,
 };
 
 use super::{CELL, World};
@@ -176,5 +176,5 @@ impl World {
 
 /// An ordinary ending.
 pub(crate) fn ending(cause: Cause) -> Ending {
-    Ending { cause, stopped: false, elapsed: None, result: None, usage: Usage::default() }
+    Ending::of(cause)
 }

@@ -131,6 +131,8 @@ fn extra(random: &mut Seeded) -> RunExtra {
         checkpoint: random.maybe(30, bytes),
         result: random.maybe(30, bytes),
         usage: Usage { cpu_us: 1 + random.below(1 << 40), memory_peak_bytes: random.below(1 << 50) },
+        begun_at: random.maybe(30, moment),
+        queued_at: random.maybe(30, moment),
         maybe_doubled: random.percent(30),
         hops: random.below(9) as u16,
     }

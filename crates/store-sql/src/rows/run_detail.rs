@@ -50,6 +50,8 @@ mod status {
     pub(super) const MEMORY_PEAK_BYTES: u8 = 20;
     pub(super) const MAYBE_DOUBLED: u8 = 21;
     pub(super) const HOPS: u8 = 22;
+    pub(super) const BEGUN_AT: u8 = 23;
+    pub(super) const QUEUED_AT: u8 = 24;
 }
 
 /// The columns of a head, as they were read.
@@ -163,13 +165,24 @@ pub(crate) fn write_status(id: RunId, status: &RunStatus, out: &mut Vec<u8>) {
         out.json(status::REASON, reason);
     }
     if let Some(extra) = &status.extra {
-        write_extra(extra, &mut out);
+        write_extra(base, extra, &mut out);
     }
 }
 
-fn write_extra(extra: &RunExtra, out: &mut Writer<'_>) {
+fn write_extra(base: Timestamp, extra: &RunExtra, out: &mut Writer<'_>) {
     // Named one by one, so that a new field cannot be forgotten here.
-    let RunExtra { cancel, failed_nodes, progress, checkpoint, result, usage, hops, maybe_doubled } = extra;
+    let RunExtra {
+        cancel,
+        failed_nodes,
+        progress,
+        checkpoint,
+        result,
+        usage,
+        begun_at,
+        queued_at,
+        hops,
+        maybe_doubled,
+    } = extra;
     out.flag(status::EXTRA, true);
     if let Some(cancel) = cancel {
         out.json(status::CANCEL, cancel);
@@ -190,6 +203,8 @@ fn write_extra(extra: &RunExtra, out: &mut Writer<'_>) {
     out.counted(status::MEMORY_PEAK_BYTES, usage.memory_peak_bytes as i64);
     out.counted(status::HOPS, i64::from(*hops));
     out.flag(status::MAYBE_DOUBLED, *maybe_doubled);
+    time(out, status::BEGUN_AT, base, *begun_at);
+    time(out, status::QUEUED_AT, base, *queued_at);
 }
 
 /// The status of run `id` with these columns and this detail.
@@ -233,14 +248,14 @@ pub(crate) fn read_status(
             status::SIGNAL => status.cause = Some(Cause::Signal { signal: number(bytes)? }),
             status::CAUSE => status.cause = Some(detail::json(bytes)?),
             status::REASON => status.reason = Some(detail::json(bytes)?),
-            status::EXTRA..=status::HOPS => read_extra(tag, bytes, status.extra_mut())?,
+            status::EXTRA..=status::QUEUED_AT => read_extra(base, tag, bytes, status.extra_mut())?,
             _ => {}
         }
     }
     Ok(status)
 }
 
-fn read_extra(tag: u8, bytes: &[u8], extra: &mut RunExtra) -> Result<(), Damage> {
+fn read_extra(base: Timestamp, tag: u8, bytes: &[u8], extra: &mut RunExtra) -> Result<(), Damage> {
     match tag {
         status::CANCEL => extra.cancel = Some(detail::json(bytes)?),
         status::FAILED_NODE => extra.failed_nodes.push(node(bytes)?),
@@ -251,6 +266,8 @@ fn read_extra(tag: u8, bytes: &[u8], extra: &mut RunExtra) -> Result<(), Damage>
         status::MEMORY_PEAK_BYTES => extra.usage.memory_peak_bytes = detail::int(bytes)? as u64,
         status::MAYBE_DOUBLED => extra.maybe_doubled = true,
         status::HOPS => extra.hops = number(bytes)?,
+        status::BEGUN_AT => extra.begun_at = Some(moment(base, bytes)?),
+        status::QUEUED_AT => extra.queued_at = Some(moment(base, bytes)?),
         _ => {}
     }
     Ok(())
