@@ -19,6 +19,7 @@ use crate::load::Loading;
 use crate::message::{Answer, Message};
 use crate::nodes::Nodes;
 use crate::outbox::Outbox;
+use crate::overdue::Overdue;
 use crate::overflow::Overflow;
 use crate::queue::Queue;
 use crate::rate::RateLimits;
@@ -45,6 +46,7 @@ pub struct Cell {
     pub(crate) concurrency: Concurrency,
     pub(crate) rates: RateLimits,
     pub(crate) overflow: Overflow,
+    pub(crate) overdue: Overdue,
     pub(crate) outbox: Outbox,
     /// The latest moment an event came.
     pub(crate) last_now: Timestamp,
@@ -89,6 +91,7 @@ impl Cell {
             concurrency: Concurrency::default(),
             rates: RateLimits::default(),
             overflow: Overflow::default(),
+            overdue: Overdue::default(),
             outbox: Outbox::default(),
             last_now: now,
             suspects: Suspects::default(),
@@ -224,6 +227,7 @@ impl Cell {
                     self.poll_arrivals(now);
                 }
                 Subject::Horizon => self.horizon_due(now),
+                Subject::Overdue => self.overdue_due(now),
             }
         }
     }

@@ -9,6 +9,7 @@ use crate::cell::Cell;
 use crate::event::Ending;
 use crate::message::Message;
 use crate::nodes::NodeEntry;
+use crate::overdue;
 use crate::runs::Phase;
 use crate::timers::{Armed, Subject};
 
@@ -64,9 +65,7 @@ impl Cell {
     /// When the run is given up whatever it does.
     pub(crate) fn last_moment(&self, ix: usize) -> Option<Timestamp> {
         let entry = &self.runs.entries[ix];
-        let total = self.shapes.of(entry).spec.timeout.total;
-        let begun = entry.status.eligible_at;
-        earliest(entry.head.deadline, total.and_then(|total| begun.map(|begun| begun + total)))
+        overdue::last_moment(&entry.head, &entry.status, &self.shapes.of(entry).spec)
     }
 
     pub(crate) fn run_due(&mut self, now: Timestamp, ix: usize) {
@@ -334,7 +333,7 @@ impl Cell {
     }
 }
 
-fn earliest(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+pub(crate) fn earliest(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),

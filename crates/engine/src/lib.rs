@@ -24,6 +24,7 @@ mod message;
 mod nodes;
 mod nodeset;
 mod outbox;
+mod overdue;
 mod overflow;
 mod owner;
 mod place;

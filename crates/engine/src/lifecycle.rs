@@ -375,6 +375,10 @@ impl Cell {
 
     /// Takes a run out of memory. Nothing about it is owed.
     pub(crate) fn forget(&mut self, ix: usize) {
+        let status = &self.runs.entries[ix].status;
+        if status.state == RunState::Waiting && status.cell == self.config.cell {
+            self.note_overdue(ix);
+        }
         self.leave_queue(ix);
         self.timers.disarm(&mut self.runs.entries[ix].armed, crate::timers::Subject::Run(ix));
         let shape = self.runs.entries[ix].shape as usize;

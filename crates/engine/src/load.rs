@@ -38,6 +38,7 @@ impl Cell {
             Some(loading) if loading.shelf == read.query.shelf => self.load_on(now, read),
             Some(_) => {}
             None => match read.query.shelf {
+                Shelf::Waiting if read.query.rank_max.is_some() => self.overdue_read(now, read),
                 Shelf::Waiting => self.waiting_read(now, read),
                 Shelf::Timed | Shelf::Arrived => self.more_read(now, read),
                 Shelf::Flight => {}
@@ -86,6 +87,7 @@ impl Cell {
         self.arm_poll(now);
         if self.overflow.after.is_some() {
             self.trim();
+            self.suspect_overdue(now);
         }
         self.read_in();
         self.place_waiting(now);

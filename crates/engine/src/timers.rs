@@ -21,6 +21,8 @@ pub(crate) enum Subject {
     Poll,
     /// Read in what becomes due.
     Horizon,
+    /// Something that waits in the store may have to be given up.
+    Overdue,
 }
 
 /// A subject's own memory of its deadline.
@@ -56,6 +58,7 @@ impl Subject {
             Self::Class(ix) => (3, ix),
             Self::Poll => (4, 0),
             Self::Horizon => (5, 0),
+            Self::Overdue => (6, 0),
         };
         kind << KIND_SHIFT | ix as u64
     }
@@ -68,7 +71,8 @@ impl Subject {
             2 => Self::Group(ix),
             3 => Self::Class(ix),
             4 => Self::Poll,
-            _ => Self::Horizon,
+            5 => Self::Horizon,
+            _ => Self::Overdue,
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Bounded memory: what does not fit waits in the store and is read in by order.
 
 use mainspring_model::spec::RateLimit;
-use mainspring_model::{Reason, RunId, RunState};
+use mainspring_model::{Cause, Reason, RunId, RunState, TimeoutKind};
 
-use crate::world::{Job, World, paused, secs};
+use crate::world::{Job, World, at, millis, paused, secs};
 
 const WAITING_MAX: usize = 50;
 
@@ -166,6 +166,58 @@ fn a_takeover_reads_no_more_than_memory_takes() {
     let order = work_through(&mut world, 300);
     assert_eq!(order, (1..=300).collect::<Vec<_>>());
     world.states(&runs, RunState::Success);
+}
+
+/// A full memory that nothing leaves, and many runs behind it that are only in the store.
+fn crowded(
+    change: impl Fn(usize, &mut mainspring_model::RunHead),
+    queue: Option<u64>,
+) -> (World, Vec<RunId>) {
+    let mut world = small();
+    world.node_with("a", |node| node.slots = 1);
+    for _ in 0..60 {
+        let patient = world.job_with(|spec| spec.priority.level = 100);
+        world.submit_many(&patient, 2);
+    }
+    let job = world.job_with(|spec| spec.timeout.queue = queue.map(secs));
+    let runs: Vec<RunId> = (0..200).map(|n| world.submit_with(&job, |head| change(n, head))).collect();
+    assert!(runs.iter().filter(|run| world.cell.run(**run).is_none()).count() >= 150);
+    (world, runs)
+}
+
+#[test]
+fn a_timeout_holds_in_the_store_to_the_moment_and_for_every_owner() {
+    for takes_over in [false, true] {
+        let (mut world, runs) = crowded(|_, _| {}, Some(1_000));
+        if takes_over {
+            world.pass(secs(500));
+            world.take_over();
+        }
+        world.pass_until(at(1_000) - millis(1));
+        world.states(&runs, RunState::Waiting);
+        world.pass(millis(2));
+        world.states(&runs, RunState::FinalFailed);
+        assert!(runs.iter().all(|run| world.cause(*run) == Cause::Timeout { limit: TimeoutKind::Queue }));
+    }
+}
+
+#[test]
+fn deadlines_in_the_store_are_met_one_after_the_other() {
+    // Those that come last must be over first.
+    let (mut world, mut runs) = crowded(|n, head| head.deadline = Some(at(2_090 - 10 * n as i64)), None);
+    runs.reverse();
+    world.pages = 0;
+    for (n, run) in runs.iter().enumerate() {
+        world.pass_until(at(100 + 10 * n as i64));
+        assert_eq!(world.state(*run), RunState::FinalFailed);
+        assert_eq!(world.cause(*run), Cause::Timeout { limit: TimeoutKind::Total });
+        world.states(&runs[n + 1..], RunState::Waiting);
+    }
+    let (looks, polls) = (200, 2_100 / 30);
+    assert!(world.pages < looks * 20 + polls * 3, "{} pages", world.pages);
+    world.pages = 0;
+    world.pass(secs(1_000));
+    assert!(world.pages < 200, "{} pages when nothing is due any more", world.pages);
 }
 
 #[test]

@@ -1,0 +1,120 @@
+//! Timeouts of runs that wait in the store: nothing in memory has a timer for them, and they hold all the same.
+//!
+//! Whoever leaves memory while it waits has the moment noted at which it would be given up; only the earliest is kept. When
+//! that comes, the part of the waiting shelf that is not in memory is looked through, what is over is ended, and the next
+//! moment is learned. Between two looks is a rest, ten times as long as the look took, so that a store with a long
+//! overflow is never busy with this.
+
+use mainspring_model::{JobSpec, Run, RunHead, RunState, RunStatus, Shelf, Timestamp};
+
+use crate::cell::Cell;
+use crate::class::QueueKey;
+use crate::deadlines::earliest;
+use crate::event::{LoadedRun, ShelfRead};
+use crate::overflow::before;
+use crate::timers::{Armed, Subject};
+
+/// The rest after a look, in looks.
+const RESTS_PER_LOOK: u32 = 10;
+
+#[derive(Debug, Default)]
+pub(crate) struct Overdue {
+    /// Before this none of them is to be given up; none when none ever is.
+    due: Option<Timestamp>,
+    /// When the look that is under way began.
+    looks_since: Option<Timestamp>,
+    rests_until: Timestamp,
+    armed: Armed,
+}
+
+impl Cell {
+    /// A run leaves memory and waits in the store from now on.
+    pub(crate) fn note_overdue(&mut self, ix: usize) {
+        let entry = &self.runs.entries[ix];
+        let spec = &self.shapes.of(entry).spec;
+        let at = given_up_at(&entry.head, &entry.status, spec, entry.since);
+        self.overdue_from(at);
+    }
+
+    /// It is not known what waits in the store, nor for how long.
+    pub(crate) fn suspect_overdue(&mut self, now: Timestamp) {
+        self.overdue_from(Some(now));
+    }
+
+    fn overdue_from(&mut self, at: Option<Timestamp>) {
+        if at.is_some() {
+            self.overdue.due = earliest(self.overdue.due, at);
+            self.arm_overdue();
+        }
+    }
+
+    fn arm_overdue(&mut self) {
+        let at = self.overdue.due.map(|due| due.max(self.overdue.rests_until));
+        self.timers.arm(&mut self.overdue.armed, at, Subject::Overdue);
+    }
+
+    /// One of them may be over by now.
+    pub(crate) fn overdue_due(&mut self, now: Timestamp) {
+        self.overdue.armed = Armed::NOT;
+        if self.overdue.looks_since.is_some() {
+            return; // What was noted since it began is looked at after it.
+        }
+        self.overdue.due = None;
+        if let Some(first) = self.first_in_store() {
+            self.overdue.looks_since = Some(now);
+            self.read_overdue(before(first));
+        }
+    }
+
+    /// Looks through the waiting shelf have no bound on the rank, but for this one: so they are told apart.
+    fn read_overdue(&mut self, after: QueueKey) {
+        self.read(Shelf::Waiting, Some(after), Some(i64::MAX), self.config.page_rows);
+    }
+
+    /// A page of those that wait in the store.
+    pub(crate) fn overdue_read(&mut self, now: Timestamp, read: ShelfRead) {
+        let Some(began_at) = self.overdue.looks_since else { return };
+        let key = |run: &Run| (run.status.place.map_or(0, |place| place.rank), run.head.id);
+        let last = read.rows.last().map(|row| key(&row.run));
+        for row in read.rows {
+            self.look_at_time(now, row);
+        }
+        if let Some(last) = last.filter(|_| read.more) {
+            return self.read_overdue(last);
+        }
+        self.overdue.looks_since = None;
+        self.overdue.rests_until = now + now.since(began_at) * RESTS_PER_LOOK;
+        self.arm_overdue();
+    }
+
+    fn look_at_time(&mut self, now: Timestamp, row: LoadedRun) {
+        let LoadedRun { run: Run { head, status }, spec, .. } = row;
+        let waits_here = status.state == RunState::Waiting && status.cell == self.config.cell;
+        let Some(spec) = spec.filter(|_| waits_here && self.runs.find(head.id).is_none()) else { return };
+        let since = status.waits_since().unwrap_or(now).min(now);
+        let at = given_up_at(&head, &status, &spec, since);
+        if at.is_some_and(|at| at <= now) {
+            let ix = self.enter(now, head, status, &spec);
+            self.runs.entries[ix].since = since;
+            self.run_due(now, ix);
+        } else {
+            self.overdue.due = earliest(self.overdue.due, at);
+        }
+    }
+}
+
+/// When a run that has been waiting since a moment is given up.
+pub(crate) fn given_up_at(
+    head: &RunHead,
+    status: &RunStatus,
+    spec: &JobSpec,
+    since: Timestamp,
+) -> Option<Timestamp> {
+    earliest(spec.timeout.queue.map(|queue| since + queue), last_moment(head, status, spec))
+}
+
+/// When a run is given up whatever it does.
+pub(crate) fn last_moment(head: &RunHead, status: &RunStatus, spec: &JobSpec) -> Option<Timestamp> {
+    let total = spec.timeout.total.and_then(|total| status.eligible_at.map(|begun| begun + total));
+    earliest(head.deadline, total)
+}
