@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_model::{CellId, Job, RunId, Timestamp, limits};
+use mainspring_model::{CellId, JobId, RunId, Timestamp, limits};
 use mainspring_store::{RecordRetention, Result, Retention, Store};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
@@ -96,16 +96,17 @@ impl Janitor {
         let now = self.clock.now();
         let mut after = None;
         loop {
-            let page = self.store.jobs(None, after, limits::PAGE_ROWS_MAX).await?;
+            let page = self.store.jobs_with_runs(after, limits::PAGE_ROWS_MAX).await?;
             for job in &page.rows {
-                match self.retain_job(now, job).await {
+                match self.retain_job(now, *job).await {
                     Err(error) if !error.is_transient() => {
-                        warn!(job = %job.id, %error, "the runs of a job cannot be tidied");
+                        warn!(%job, %error, "the runs of a job cannot be tidied");
                     }
                     tidied => tidied?,
                 }
             }
-            after = page.rows.last().map(|job| job.id);
+            sleep(BREATH).await;
+            after = page.rows.last().copied();
             if !page.more {
                 break;
             }
@@ -119,15 +120,21 @@ impl Janitor {
         Ok(())
     }
 
-    async fn retain_job(&self, now: Timestamp, job: &Job) -> Result<()> {
-        let versions = self.store.job_versions(&[(job.id, job.current_version)]).await?;
-        let Some(version) = versions.first() else { return Ok(()) };
-        let keep = &version.spec.retention.runs;
-        let keep_newest = keep.count.map(|count| u64::from(count.get()));
+    async fn retain_job(&self, now: Timestamp, job: JobId) -> Result<()> {
+        let (count, age) = match self.store.job(job).await? {
+            Some(row) => {
+                let versions = self.store.job_versions(&[(job, row.current_version)]).await?;
+                let Some(version) = versions.first() else { return Ok(()) };
+                let keep = &version.spec.retention.runs;
+                (keep.count.map(|count| u64::from(count.get())), keep.age)
+            }
+            // The job was removed, or its runs have a specification of their own.
+            None => (None, None),
+        };
         // A job that says anything itself is not held to the default: it may keep its runs for longer.
-        let age = keep.age.or_else(|| keep_newest.is_none().then_some(self.keeping.runs));
+        let age = age.or_else(|| count.is_none().then_some(self.keeping.runs));
         let made_before = age.map(|age| now - age);
-        self.retain_runs(Retention { job: Some(job.id), made_before, keep_newest }).await
+        self.retain_runs(Retention { job: Some(job), made_before, keep_newest: count }).await
     }
 
     async fn retain_runs(&self, rule: Retention) -> Result<()> {

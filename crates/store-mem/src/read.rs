@@ -127,6 +127,14 @@ impl MemCore {
         Ok(page(found.map(|(_, version)| version.clone()), limit))
     }
 
+    /// Jobs that have runs, by id.
+    pub fn jobs_with_runs(&self, after: Option<JobId>, limit: usize) -> Result<Page<JobId>> {
+        check::rows(limit)?;
+        let jobs: BTreeSet<JobId> = self.runs.values().map(|run| run.head.job).collect();
+        let begin = after.map_or(Bound::Unbounded, Bound::Excluded);
+        Ok(page(jobs.range((begin, Bound::Unbounded)).copied(), limit))
+    }
+
     /// A node, whatever its state.
     pub fn node(&self, id: NodeId) -> Option<Node> {
         self.nodes.get(&id).cloned()

@@ -143,6 +143,9 @@ impl Store for MemStore {
     ) -> Result<Page<JobVersion>> {
         self.core().versions_of_job(job, after, limit)
     }
+    async fn jobs_with_runs(&self, after: Option<JobId>, limit: usize) -> Result<Page<JobId>> {
+        self.core().jobs_with_runs(after, limit)
+    }
     async fn node(&self, id: NodeId) -> Result<Option<Node>> {
         Ok(self.core().node(id))
     }

@@ -115,6 +115,9 @@ impl<B: Backend> Store for SqlStore<B> {
     ) -> Result<Page<JobVersion>> {
         verbs::jobs::versions_of(&self.0, job, after, limit).await
     }
+    async fn jobs_with_runs(&self, after: Option<JobId>, limit: usize) -> Result<Page<JobId>> {
+        verbs::jobs::with_runs(&self.0, after, limit).await
+    }
     async fn node(&self, id: NodeId) -> Result<Option<Node>> {
         verbs::nodes::one(&self.0, id).await
     }

@@ -101,6 +101,7 @@ measured! {
     jobs(namespace: Option<&Namespace>, after: Option<JobId>, limit: usize) -> Page<Job>;
     job_versions(keys: &[(JobId, u32)]) -> Vec<JobVersion>;
     versions_of_job(job: JobId, after: Option<u32>, limit: usize) -> Page<JobVersion>;
+    jobs_with_runs(after: Option<JobId>, limit: usize) -> Page<JobId>;
     node(id: NodeId) -> Option<Node>;
     all_nodes(after: Option<NodeId>, limit: usize) -> Page<Node>;
     record(kind: RecordKind, key: &RecordKey) -> Option<Record>;

@@ -14,18 +14,27 @@ use super::parse::{Comparison, Moment, Query, Word};
 pub(crate) struct Filter {
     /// What the store looks for.
     pub(crate) query: RunQuery,
-    /// Whether labels are asked for, which are in specifications.
+    /// Whether labels or names are asked for, which are in specifications.
     pub(crate) needs_specs: bool,
     tests: Vec<(bool, Test)>,
     /// The namespaces that the caller may see; empty is all.
     visible: Vec<Namespace>,
 }
 
+/// The jobs that a word names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Named {
+    /// Those that there are.
+    pub(crate) jobs: Vec<JobId>,
+    /// Names that no job has: of runs with a specification of their own.
+    pub(crate) others: Vec<String>,
+}
+
 /// What is looked at in a row.
 #[derive(Debug, Clone)]
 enum Test {
     States(Vec<RunState>),
-    Jobs(Vec<JobId>),
+    Jobs(Named),
     Namespaces(Vec<Namespace>),
     Labels(Vec<(String, Option<String>)>),
     Causes(Vec<String>),
@@ -39,9 +48,9 @@ const MICRO: Duration = Duration::from_micros(1);
 const MILLI: Duration = Duration::from_millis(1);
 
 impl Filter {
-    /// What `query` asks at `now`. `jobs` has the ids for each word about jobs, in their order; `visible` is what the
+    /// What `query` asks at `now`. `jobs` has what each word about jobs names, in their order; `visible` is what the
     /// caller may see, empty for all.
-    pub(crate) fn new(query: &Query, now: Timestamp, jobs: Vec<Vec<JobId>>, visible: Vec<Namespace>) -> Self {
+    pub(crate) fn new(query: &Query, now: Timestamp, jobs: Vec<Named>, visible: Vec<Namespace>) -> Self {
         let mut filter = Self::default();
         let mut jobs = jobs.into_iter();
         for term in &query.terms {
@@ -58,7 +67,11 @@ impl Filter {
             if !term.negated {
                 filter.narrow(&test);
             }
-            filter.needs_specs |= matches!(test, Test::Labels(_));
+            filter.needs_specs |= match &test {
+                Test::Labels(_) => true,
+                Test::Jobs(named) => !named.others.is_empty(),
+                _ => false,
+            };
             filter.tests.push((term.negated, test));
         }
         if let [only] = visible.as_slice() {
@@ -86,8 +99,8 @@ impl Filter {
                 // Nothing in common finds nothing; an empty list would find all.
                 query.states = if both.is_empty() { states.clone() } else { both };
             }
-            Test::Jobs(jobs) => {
-                if let ([only], None) = (jobs.as_slice(), query.job) {
+            Test::Jobs(Named { jobs, others }) => {
+                if let ([only], [], None) = (jobs.as_slice(), others.as_slice(), query.job) {
                     query.job = Some(*only);
                 }
             }
@@ -117,7 +130,11 @@ impl Test {
         let (head, status) = (&run.head, &run.status);
         match self {
             Self::States(states) => states.contains(&status.state),
-            Self::Jobs(jobs) => jobs.contains(&head.job),
+            Self::Jobs(Named { jobs, others }) => {
+                let own = spec.filter(|_| head.inline_spec.is_some());
+                jobs.contains(&head.job)
+                    || own.is_some_and(|own| others.iter().any(|name| *name == own.name.as_str()))
+            }
             Self::Namespaces(places) => places.iter().any(|place| head.namespace.is_within(place)),
             Self::Labels(labels) => labels.iter().any(|(key, wanted)| {
                 let found = spec.and_then(|spec| spec.labels.get(key));
@@ -179,8 +196,8 @@ mod tests {
 
     fn filter(text: &str) -> Filter {
         let query: Query = text.parse().unwrap();
-        let jobs =
-            query.terms.iter().filter(|term| matches!(term.word, Word::Job(_))).map(|_| vec![JobId::MAX]);
+        let named = || Named { jobs: vec![JobId::MAX], others: vec![] };
+        let jobs = query.terms.iter().filter(|term| matches!(term.word, Word::Job(_))).map(|_| named());
         Filter::new(&query, Timestamp::from_micros(9_000_000), jobs.collect(), vec![])
     }
 

@@ -7,5 +7,5 @@
 mod filter;
 mod parse;
 
-pub(crate) use filter::Filter;
+pub(crate) use filter::{Filter, Named};
 pub use parse::{Comparison, Moment, Query, QueryError, Term, Word};

@@ -1,5 +1,6 @@
 //! Listing runs by a query. What no index answers is looked at row by row, within a budget.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mainspring_model::{ErrorCode, JobId, JobSpec, Namespace, Run, RunId};
@@ -13,7 +14,7 @@ use crate::limits::SCAN_BUDGET;
 use crate::operation::Operation;
 use crate::paging::PageRequest;
 use crate::principal::Caller;
-use crate::query::{Filter, Query, Word};
+use crate::query::{Filter, Named, Query, Word};
 
 impl App {
     /// Runs that a query finds, newest first, in a namespace and below or in all that the caller may see.
@@ -80,28 +81,31 @@ impl App {
     }
 
     /// The jobs with these names, or ids, in the namespaces; empty is all namespaces.
-    async fn jobs_named(&self, names: &[String], visible: &[Namespace]) -> Result<Vec<JobId>> {
-        let mut found: Vec<JobId> = names.iter().filter_map(|name| name.parse().ok()).collect();
-        let names: Vec<&str> =
-            names.iter().map(String::as_str).filter(|name| name.parse::<JobId>().is_err()).collect();
-        if names.is_empty() {
-            return Ok(found);
-        }
+    async fn jobs_named(&self, words: &[String], visible: &[Namespace]) -> Result<Named> {
+        let (ids, names): (Vec<&String>, Vec<&String>) =
+            words.iter().partition(|word| word.parse::<JobId>().is_ok());
+        let mut named = Named::default();
+        named.jobs.extend(ids.into_iter().filter_map(|id| id.parse::<JobId>().ok()));
+        named.others.extend(names.into_iter().cloned());
         let only = match visible {
             [only] => Some(only),
             _ => None,
         };
-        let mut after = None;
-        loop {
+        let (mut after, mut more, mut known) = (None, !named.others.is_empty(), BTreeSet::new());
+        while more {
             let page = self.store.jobs(only, after, mainspring_model::limits::PAGE_ROWS_MAX).await?;
             let seen =
                 |place: &Namespace| visible.is_empty() || visible.iter().any(|mine| place.is_within(mine));
-            let named = page.rows.iter().filter(|job| names.contains(&&*job.name) && seen(&job.namespace));
-            found.extend(named.map(|job| job.id));
-            match page.rows.last().filter(|_| page.more) {
-                Some(last) => after = Some(last.id),
-                None => return Ok(found),
+            for job in page.rows.iter().filter(|job| seen(&job.namespace)) {
+                if named.others.iter().any(|name| **name == *job.name) {
+                    named.jobs.push(job.id);
+                    known.insert(job.name.to_string());
+                }
             }
+            after = page.rows.last().map(|job| job.id);
+            more = page.more;
         }
+        named.others.retain(|name| !known.contains(name));
+        Ok(named)
     }
 }

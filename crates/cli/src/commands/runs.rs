@@ -59,10 +59,10 @@ impl Runs {
     pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
         if self.watch {
             let wide = context.output.format == Format::Wide;
-            watch(context, || async { Ok(table(&self.list(context).await?).render(wide)) }).await?;
+            watch(context, || async { Ok(self.table(&self.list(context).await?).render(wide)) }).await?;
         } else {
             let runs = self.list(context).await?;
-            context.output.list(&runs, || table(&runs))?;
+            context.output.list(&runs, || self.table(&runs))?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -74,6 +74,13 @@ impl Runs {
             page_size: Some(self.limit.clamp(1, 1000)),
         };
         Ok(context.client.runs(&query).take(self.limit).await?)
+    }
+
+    fn table(&self, runs: &[Run]) -> Table {
+        match self.words() {
+            None => table(runs),
+            Some(words) => table(runs).when_empty(format!("no runs fit `{words}`")),
+        }
     }
 
     fn words(&self) -> Option<String> {

@@ -97,7 +97,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     setting(("agent", "name"), Kind::Text, "the host's name", "What the node is called."),
     setting(("agent", "pool"), Kind::Text, "default", "The pool that it joins."),
     setting(("agent", "labels"), Kind::Pairs, "", "Facts that placement selects by."),
-    setting(("agent", "slots"), Kind::Number, "4 for each core", "How many attempts may run at once."),
+    setting(("agent", "slots"), Kind::Number, "32 for each core", "How many attempts may run at once."),
     setting(("agent", "weight"), Kind::Number, "1", "Its share under the `weighted` balancer."),
     setting(("agent", "cpu"), Kind::Text, "the machine's cores", "Cores that may be reserved: `4`, `500m`."),
     setting(("agent", "memory"), Kind::Text, "the machine's memory", "Memory that may be reserved: `8Gi`."),

@@ -62,6 +62,12 @@ impl Table {
         Self { columns, rows: Vec::new(), empty_words: empty_words.into() }
     }
 
+    /// The same with other words when there are no rows.
+    pub(crate) fn when_empty(mut self, words: String) -> Self {
+        self.empty_words = words;
+        self
+    }
+
     /// The same with these rows.
     pub(crate) fn rows(mut self, rows: impl IntoIterator<Item = Row>) -> Self {
         self.rows.extend(rows);

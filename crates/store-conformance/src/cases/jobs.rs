@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use mainspring_model::{Job, JobVersion};
+use mainspring_model::{Job, JobVersion, Run};
 use mainspring_store::{Conflict, Outcome, Store, Write};
 
 use crate::case::cases;
 use crate::fixture::{
-    APPLIED, at, commit, exists, full_job, job, job_id, job_version, missing, namespace, pause, put, spec,
-    stale,
+    APPLIED, at, commit, exists, full_job, job, job_id, job_version, missing, namespace, pause, put,
+    run_with, spec, stale,
 };
 
 cases! { "jobs":
@@ -31,6 +31,8 @@ cases! { "jobs":
     a_job_and_its_version_share_a_batch,
     the_versions_of_a_job_come_newest_first,
     the_versions_of_a_job_come_in_pages,
+    jobs_with_runs_are_listed_once_whether_or_not_they_have_a_row,
+    more_jobs_with_runs_than_a_statement_finds,
 }
 
 async fn a_job_is_kept_with_every_field(store: Arc<dyn Store>) {
@@ -207,4 +209,27 @@ fn insert(job: Job) -> Write {
 
 fn insert_version(version: JobVersion) -> Write {
     Write::InsertJobVersion(Box::new(version))
+}
+
+async fn jobs_with_runs_are_listed_once_whether_or_not_they_have_a_row(store: Arc<dyn Store>) {
+    assert_eq!(store.jobs_with_runs(None, 10).await.unwrap().rows, []);
+    put(&store, vec![insert(job(2)), insert(job(9))]).await;
+    put(&store, (0..12).map(|n| Write::InsertRun(of_job(n, n % 4))).collect()).await;
+    let all = store.jobs_with_runs(None, 10).await.unwrap();
+    assert_eq!((all.rows, all.more), ((0..4).map(job_id).collect(), false));
+    let first = store.jobs_with_runs(None, 3).await.unwrap();
+    assert_eq!((first.rows, first.more), ((0..3).map(job_id).collect(), true));
+    let last = store.jobs_with_runs(Some(job_id(2)), 3).await.unwrap();
+    assert_eq!((last.rows, last.more), (vec![job_id(3)], false));
+    assert_eq!(store.jobs_with_runs(Some(job_id(3)), 3).await.unwrap().rows, []);
+}
+
+async fn more_jobs_with_runs_than_a_statement_finds(store: Arc<dyn Store>) {
+    put(&store, (0..1001).map(|n| Write::InsertRun(of_job(n, n))).collect()).await;
+    let page = store.jobs_with_runs(None, 1000).await.unwrap();
+    assert_eq!((page.rows, page.more), ((0..1000).map(job_id).collect(), true));
+}
+
+fn of_job(n: u64, job: u64) -> Run {
+    run_with(n, |head, _| head.job = job_id(job))
 }

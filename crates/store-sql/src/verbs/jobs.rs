@@ -91,3 +91,48 @@ pub(crate) async fn versions_of<B: Backend>(
     };
     page::read(backend, limit, after, query, decode).await
 }
+
+/// Jobs that have runs, by id: from one to the next in the index, however many runs each has.
+pub(crate) async fn with_runs<B: Backend>(
+    backend: &B,
+    after: Option<JobId>,
+    limit: usize,
+) -> Result<Page<JobId>> {
+    fn decode(row: &dyn Row) -> Result<JobId, Damage> {
+        row.id(0).map(JobId::from_bytes)
+    }
+    check::rows(limit)?;
+    let (mut rows, mut last): (Vec<JobId>, Option<JobId>) = (Vec::new(), after);
+    loop {
+        let wanted = (limit + 1 - rows.len()).min(STEPS_MAX);
+        let mut read = Query::new(if last.is_some() { NEXT_WITH_RUNS } else { FIRST_WITH_RUNS });
+        read.bind(last.unwrap_or(JobId::MIN).as_bytes().into()).bind((wanted as i64).into());
+        let found = read.all(backend, decode).await?;
+        let all = found.len() < wanted;
+        rows.extend(found);
+        last = rows.last().copied();
+        if all || rows.len() > limit {
+            let more = rows.len() > limit;
+            rows.truncate(limit);
+            return Ok(Page { rows, more });
+        }
+    }
+}
+
+/// Steps that every database takes in one statement.
+const STEPS_MAX: usize = 500;
+
+macro_rules! with_runs {
+    ($comparison:literal) => {
+        concat!(
+            "WITH RECURSIVE found (job) AS (SELECT job FROM (SELECT job FROM runs WHERE job ",
+            $comparison,
+            " ? ORDER BY job LIMIT 1) AS first_one UNION ALL SELECT (SELECT runs.job FROM runs WHERE runs.job > found.job \
+             ORDER BY runs.job LIMIT 1) FROM found WHERE found.job IS NOT NULL) \
+             SELECT job FROM found WHERE job IS NOT NULL LIMIT ?"
+        )
+    };
+}
+
+const FIRST_WITH_RUNS: &str = with_runs!(">=");
+const NEXT_WITH_RUNS: &str = with_runs!(">");
