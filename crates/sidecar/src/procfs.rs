@@ -105,6 +105,22 @@ mod tests {
     }
 
     #[test]
+    fn start_times_are_of_our_clock() {
+        for _ in 0..20 {
+            let before = now_ticks();
+            let mut child = std::process::Command::new("/bin/cat")
+                .stdin(std::process::Stdio::piped())
+                .spawn()
+                .expect("a process is started");
+            let after = now_ticks();
+            let started = process(child.id()).expect("it waits for its input").start_ticks;
+            assert!((before..=after).contains(&started), "{before} {started} {after}");
+            drop(child.stdin.take());
+            child.wait().expect("it ends with its input");
+        }
+    }
+
+    #[test]
     fn this_process_is_found() {
         let pid = std::process::id();
         assert!(processes().iter().any(|process| process.pid == pid && !process.is_dead()));

@@ -38,7 +38,11 @@ impl Remover {
         let (orders, receiver) = channel();
         let open = Arc::new(Open::default());
         let shared = (layout.clone(), Arc::clone(&spares), Arc::clone(&open));
-        let work = move || serve(&shared.0, &shared.1, &receiver, &shared.2);
+        let work = move || {
+            // Ends of children are the loop's business: every one would wake this thread as well.
+            let _ = nix::sys::signal::SigSet::all().thread_block();
+            serve(&shared.0, &shared.1, &receiver, &shared.2);
+        };
         let thread = thread::Builder::new().name("remover".to_owned()).stack_size(128 * 1024).spawn(work);
         thread.map_err(Error::io("cannot start a thread"))?;
         Ok(Self { layout, spares, orders, open })

@@ -18,6 +18,7 @@ use crate::attempt_dir::{self, Owner};
 use crate::launch;
 use crate::layout::Layout;
 use crate::pipe;
+use crate::procfs;
 use crate::protocol::{Refusal, Start, Stdin};
 use crate::spare::Spares;
 
@@ -26,6 +27,8 @@ const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/s
 /// A process that was started, with our ends of its output.
 pub(crate) struct Spawned {
     pub(crate) child: Child,
+    /// When it started, in the unit of process start times.
+    pub(crate) start_ticks: u64,
     pub(crate) stdout: OwnedFd,
     pub(crate) stderr: OwnedFd,
 }
@@ -85,7 +88,9 @@ impl Prepared {
     pub(crate) fn spawn(mut self) -> Result<Spawned, SpawnError> {
         // The other thread makes no files, so the mask of the whole process can be lent to the child.
         let previous = self.umask.map(|mask| rustix::process::umask(Mode::from_raw_mode(mask & 0o777)));
+        let before_ticks = procfs::now_ticks();
         let spawned = self.command.spawn();
+        let after_ticks = procfs::now_ticks();
         previous.map(rustix::process::umask);
         let child = spawned.map_err(|error| {
             let refusal = match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
@@ -94,7 +99,13 @@ impl Prepared {
             };
             SpawnError::new(refusal, format!("cannot execute: {error}"))
         })?;
-        Ok(Spawned { child, stdout: self.stdout, stderr: self.stderr })
+        // Within one tick there is no doubt, and nothing to look up.
+        let start_ticks = if before_ticks == after_ticks {
+            before_ticks
+        } else {
+            procfs::process(child.id()).map_or(0, |process| process.start_ticks)
+        };
+        Ok(Spawned { child, start_ticks, stdout: self.stdout, stderr: self.stderr })
     }
 }
 

@@ -12,7 +12,6 @@ use crate::clock::{monotonic_us, wall_us};
 use crate::journal::{Record, StartedRecord, StartingRecord};
 use crate::log::Capture;
 use crate::pipe;
-use crate::procfs;
 use crate::progress::Progress;
 use crate::protocol::{Event, Refusal, Start};
 use crate::spawn::{self, SpawnError, Spawned};
@@ -116,7 +115,7 @@ impl Supervisor {
             },
             tree: Tree {
                 root: pid,
-                start_ticks: procfs::process(pid).map_or(0, |process| process.start_ticks),
+                start_ticks: spawned.start_ticks,
                 marks: tree::marks(&start.key, &output.to_string_lossy()),
                 has_root: true,
                 has_group: true,
