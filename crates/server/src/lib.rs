@@ -18,12 +18,13 @@ mod membership;
 mod news;
 mod nodes;
 mod options;
+mod retention;
 mod seat;
 mod server;
 mod settle;
 
 pub use error::Error;
 pub use identity::IdentityError;
-pub use janitor::Keeping;
 pub use options::{Options, Roles};
+pub use retention::Keeping;
 pub use server::Server;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mainspring_model::limits;
 
-use crate::janitor::Keeping;
+use crate::retention::Keeping;
 
 /// How a server runs.
 #[derive(Debug, Clone)]

@@ -1,9 +1,11 @@
 //! What stands in the path and the query of a request, read strictly: what nobody knows is refused, errors name the parameter.
 
+use std::convert::Infallible;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, RawPathParams};
+use axum::http::HeaderValue;
 use axum::http::request::Parts;
 use mainspring_app::PageRequest;
 use mainspring_model::{ErrorCode, Namespace};
@@ -20,6 +22,9 @@ pub(crate) struct Query<T>(pub(crate) T);
 
 /// The one or two parts of the path that vary, in their order, decoded.
 pub(crate) struct PathParts(Vec<(String, String)>);
+
+/// The header of this name, if there is one.
+pub(crate) struct IdempotencyKey(pub(crate) Option<HeaderValue>);
 
 /// Where something lives.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -98,5 +103,13 @@ impl FromRequestParts<Arc<Edge>> for PathParts {
             .await
             .map_err(|_| Failure::new(ErrorCode::NotFound, "the path is not UTF-8"))?;
         Ok(Self(params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()))
+    }
+}
+
+impl FromRequestParts<Arc<Edge>> for IdempotencyKey {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<Edge>) -> Result<Self, Infallible> {
+        Ok(Self(parts.headers.get("idempotency-key").cloned()))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderValue, StatusCode};
 use mainspring_app::Operation;
 use mainspring_model::RunId;
 use mainspring_wire::api::{
@@ -15,7 +15,7 @@ use crate::http::body::{BATCH_BYTES_MAX, Json, OptionalJson};
 use crate::http::caller::SignedIn;
 use crate::http::edge::Edge;
 use crate::http::failure::Failure;
-use crate::http::params::{InNamespace, NoQuery, PathParts, Query};
+use crate::http::params::{IdempotencyKey, InNamespace, NoQuery, PathParts, Query};
 use crate::http::route::Route;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -50,10 +50,10 @@ async fn submit(
     State(edge): Context,
     SignedIn(caller): SignedIn,
     Query(query): Query<InNamespace>,
-    headers: HeaderMap,
+    IdempotencyKey(given): IdempotencyKey,
     Json(mut wish): Json<Submit>,
 ) -> Answer {
-    wish.idempotency_key = key(&headers, wish.idempotency_key)?;
+    wish.idempotency_key = key(given.as_ref(), wish.idempotency_key)?;
     let submitted = edge.app.submit(&caller, query.namespace, wish).await?;
     answer(&submitted)
 }
@@ -62,10 +62,10 @@ async fn batch(
     State(edge): Context,
     SignedIn(caller): SignedIn,
     Query(query): Query<InNamespace>,
-    headers: HeaderMap,
+    IdempotencyKey(given): IdempotencyKey,
     Json(batch): Json<BatchSubmit, BATCH_BYTES_MAX>,
 ) -> Answer {
-    let key = key(&headers, None)?;
+    let key = key(given.as_ref(), None)?;
     ok(&edge.app.submit_batch(&caller, query.namespace, batch, key.as_deref()).await?)
 }
 
@@ -83,11 +83,11 @@ async fn rerun(
     SignedIn(caller): SignedIn,
     path: PathParts,
     Query(NoQuery {}): Query<NoQuery>,
-    headers: HeaderMap,
+    IdempotencyKey(given): IdempotencyKey,
     OptionalJson(mut request): OptionalJson<RerunRequest>,
 ) -> Answer {
     let run: RunId = path.read("run")?;
-    request.idempotency_key = key(&headers, request.idempotency_key)?;
+    request.idempotency_key = key(given.as_ref(), request.idempotency_key)?;
     let submitted = edge.app.rerun(&caller, run, request).await?;
     answer(&submitted)
 }
@@ -98,9 +98,9 @@ fn answer(submitted: &Submitted) -> Answer {
 }
 
 /// The key in the header, or in the body; the same in both if it is in both.
-fn key(headers: &HeaderMap, body: Option<String>) -> Result<Option<String>, Failure> {
-    let Some(header) = headers.get("idempotency-key") else { return Ok(body) };
-    let text = header.to_str().map_err(|_| Failure::field("idempotency-key", "is not text"))?;
+fn key(given: Option<&HeaderValue>, body: Option<String>) -> Result<Option<String>, Failure> {
+    let Some(given) = given else { return Ok(body) };
+    let text = given.to_str().map_err(|_| Failure::field("idempotency-key", "is not text"))?;
     match body {
         Some(body) if body != text => {
             Err(Failure::field("idempotency_key", "differs from the header `Idempotency-Key`"))

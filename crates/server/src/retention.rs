@@ -1,0 +1,181 @@
+//! Removing rows that are past their time: ended runs as their jobs say, roll-ups, expired records. A little at a time, so
+//! that nobody waits for it; never anything that is not over (the store sees to that, I30).
+
+use std::time::Duration;
+
+use mainspring_model::{JobId, Timestamp, limits};
+use mainspring_store::{RecordRetention, Result, Retention, Store};
+use tokio::time::sleep;
+use tracing::{debug, warn};
+
+/// Rows removed at once, and the pause after it.
+const ROWS_AT_ONCE: usize = 500;
+const BREATH: Duration = Duration::from_millis(20);
+
+/// How long things are kept that say nothing themselves.
+#[derive(Debug, Clone, Copy)]
+pub struct Keeping {
+    /// Ended runs of jobs without a retention of their own.
+    pub runs: Duration,
+    /// Roll-ups.
+    pub counters: Duration,
+    /// Entries of the audit.
+    pub audit: Duration,
+}
+
+impl Default for Keeping {
+    fn default() -> Self {
+        const DAY: Duration = Duration::from_secs(86_400);
+        Self { runs: 30 * DAY, counters: 400 * DAY, audit: 400 * DAY }
+    }
+}
+
+/// Removes everything that is past its time.
+pub(crate) async fn hold(store: &dyn Store, now: Timestamp, keeping: Keeping) -> Result<()> {
+    let mut after = None;
+    loop {
+        let page = store.jobs_with_runs(after, limits::PAGE_ROWS_MAX).await?;
+        for job in &page.rows {
+            let tidied = match rule(store, now, *job, keeping).await {
+                Ok(Some(rule)) => retain(store, &rule).await,
+                Ok(None) => Ok(()),
+                Err(error) => Err(error),
+            };
+            match tidied {
+                Err(error) if !error.is_transient() => {
+                    warn!(%job, %error, "the runs of a job cannot be tidied");
+                }
+                tidied => tidied?,
+            }
+        }
+        sleep(BREATH).await;
+        after = page.rows.last().copied();
+        if !page.more {
+            break;
+        }
+    }
+    store.retain_counters(now - keeping.counters).await?;
+    while store.retain_records(RecordRetention::Expired { at: now }, ROWS_AT_ONCE).await?
+        == ROWS_AT_ONCE as u64
+    {
+        sleep(BREATH).await;
+    }
+    Ok(())
+}
+
+/// Which runs of a job go. None when its specification cannot be read: nobody knows.
+async fn rule(store: &dyn Store, now: Timestamp, job: JobId, keeping: Keeping) -> Result<Option<Retention>> {
+    let (count, age) = match store.job(job).await? {
+        Some(row) => {
+            let versions = store.job_versions(&[(job, row.current_version)]).await?;
+            let Some(version) = versions.first() else { return Ok(None) };
+            let keep = &version.spec.retention.runs;
+            (keep.count.map(|count| u64::from(count.get())), keep.age)
+        }
+        // The job was removed, or its runs have a specification of their own.
+        None => (None, None),
+    };
+    // A job that says anything itself is not held to the default: it may keep its runs for longer.
+    let age = age.or_else(|| count.is_none().then_some(keeping.runs));
+    Ok(Some(Retention { job: Some(job), made_before: age.map(|age| now - age), keep_newest: count }))
+}
+
+async fn retain(store: &dyn Store, rule: &Retention) -> Result<()> {
+    loop {
+        let removed = store.retain(rule.clone(), ROWS_AT_ONCE).await?;
+        if removed > 0 {
+            debug!(removed, job = ?rule.job, "old runs were removed");
+        }
+        if removed < ROWS_AT_ONCE as u64 {
+            return Ok(());
+        }
+        sleep(BREATH).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use mainspring_model::spec::{self, Format};
+    use mainspring_model::{CellId, Job, JobVersion, Payload, Run, RunHead, RunId, RunState, RunStatus};
+    use mainspring_store::{RunQuery, Transaction, Write};
+    use mainspring_store_mem::MemStore;
+
+    use super::*;
+
+    const DAY: Duration = Duration::from_secs(86_400);
+
+    fn day(n: u32) -> Timestamp {
+        Timestamp::ZERO + DAY * n
+    }
+
+    fn job(n: u128) -> JobId {
+        JobId::new(day(0), n)
+    }
+
+    /// A run of a job, made and ended on a day.
+    fn ended(of: JobId, n: u32) -> Write {
+        let head = RunHead {
+            id: RunId::new(day(n), u128::from_be_bytes(*of.as_bytes())),
+            namespace: "acme".parse().unwrap(),
+            job: of,
+            job_version: 1,
+            inline_spec: None,
+            idempotency_key: None,
+            priority: 0,
+            created_at: day(n),
+            not_before: None,
+            deadline: None,
+            params: Payload::from(*b"{}"),
+            keys: None,
+            submitted_by: "ann".into(),
+        };
+        let mut status = RunStatus::arrived(CellId(0), day(n));
+        (status.state, status.place, status.finished_at) = (RunState::Success, None, Some(day(n)));
+        Write::InsertRun(Run { head: Arc::new(head), status })
+    }
+
+    /// A job whose file has this after its name.
+    fn writes_of(id: JobId, retention: &str) -> [Write; 2] {
+        let file = format!("name: {}\nscript: 'true'\n{retention}", id.to_string().replace('_', "-"));
+        let spec = Arc::new(spec::parse(&file, Format::Yaml).unwrap());
+        let row = Job {
+            id,
+            namespace: "acme".parse().unwrap(),
+            name: spec.name.as_str().into(),
+            current_version: 1,
+            revision: 1,
+            pause: None,
+            created_at: day(0),
+            updated_at: day(0),
+        };
+        let version = JobVersion { job: id, version: 1, spec, created_at: day(0), created_by: "ann".into() };
+        [Write::PutJob(Box::new(row)), Write::InsertJobVersion(Box::new(version))]
+    }
+
+    #[tokio::test]
+    async fn each_job_is_held_to_its_own_rule_and_runs_without_a_job_to_the_default() {
+        let store = MemStore::default();
+        let (silent, long, few, none) = (job(1), job(2), job(3), job(4));
+        let mut writes = Vec::new();
+        writes.extend(writes_of(silent, ""));
+        writes.extend(writes_of(long, "retention: { runs: { age: 90d } }"));
+        writes.extend(writes_of(few, "retention: { runs: { count: 1 } }"));
+        for job in [silent, long, few, none] {
+            writes.extend([10, 50, 95].map(|made| ended(job, made)));
+        }
+        store.commit(Transaction::unfenced(writes)).await.unwrap();
+        let keeping = Keeping { runs: 30 * DAY, ..Keeping::default() };
+        hold(&store, day(101), keeping).await.unwrap();
+        let left = async |job| {
+            let query = RunQuery { job: Some(job), limit: 10, ..RunQuery::default() };
+            let rows = store.runs(query).await.unwrap().rows;
+            rows.iter().map(|run| run.head.created_at).collect::<Vec<_>>()
+        };
+        assert_eq!(left(silent).await, [day(95)]);
+        assert_eq!(left(long).await, [day(95), day(50)]);
+        assert_eq!(left(few).await, [day(95)]);
+        assert_eq!(left(none).await, [day(95)], "a run that brought its own specification");
+    }
+}
