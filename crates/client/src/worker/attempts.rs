@@ -128,6 +128,10 @@ impl Attempts {
         self.held.insert(token, Stage::Over { ending, said_at: None });
         if let Some(log) = self.logs.get_mut(&token) {
             log.end(super::identity::wall_clock());
+            if log.is_empty() {
+                // Nobody waits for a log that says nothing, and nobody has to store one.
+                self.logs.remove(&token);
+            }
         }
     }
 
