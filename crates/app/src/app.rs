@@ -10,7 +10,7 @@ use crate::audit::{Chain, Entry, Journal, Outcome};
 use crate::error::{Error, Result};
 use crate::identity::Principals;
 use crate::limits::UNREADABLE_CHARS_MAX;
-use crate::lookup::Jobs;
+use crate::lookup::{Jobs, NodeNames};
 use crate::operation::{Operation, Place};
 use crate::ports::{Artifacts, Cells, Logs};
 use crate::principal::Caller;
@@ -49,6 +49,7 @@ pub struct App {
     pub(crate) journal: Journal,
     pub(crate) principals: Principals,
     pub(crate) jobs: Jobs,
+    pub(crate) node_names: NodeNames,
     pub(crate) random: Random,
 }
 
@@ -66,6 +67,7 @@ impl App {
             journal: Journal::new(store.clone(), cells.clone(), chain),
             principals: Principals::new(options.principal_ttl),
             jobs: Jobs::new(options.job_ttl),
+            node_names: NodeNames::default(),
             random: Random::new(),
             store,
             cells,

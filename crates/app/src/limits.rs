@@ -24,6 +24,8 @@ pub(crate) const ARTIFACT_BYTES_MAX: u64 = 4 << 30;
 pub(crate) const LOG_PART_BYTES_MAX: usize = 1 << 20;
 /// Stored bytes of a log in one answer that asks for none.
 pub(crate) const LOG_PART_BYTES_DEFAULT: usize = 256 << 10;
+/// Stored bytes of one piece of a log: what nodes make at most.
+pub(crate) const LOG_FRAME_BYTES_MAX: usize = 80 << 10;
 /// Rows of roll-ups in one answer.
 pub(crate) const STATS_ROWS_MAX: usize = 10_000;
 

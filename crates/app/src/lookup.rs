@@ -1,4 +1,4 @@
-//! Finding jobs by name and versions by number, with a short memory.
+//! Finding jobs by name, versions by number and what nodes are called, with a short memory.
 //!
 //! Versions never change and are remembered as long as there is room. A job's row is believed for a moment only, and only
 //! when a run of it is submitted: whoever reads or changes a job reads its row.
@@ -6,7 +6,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use mainspring_model::{ErrorCode, Job, JobId, JobSpec, Name, Namespace, Run};
+use mainspring_model::{ErrorCode, Job, JobId, JobSpec, Name, Namespace, NodeId, Run};
 use rustc_hash::FxHashMap;
 
 use crate::app::App;
@@ -14,6 +14,9 @@ use crate::error::{Error, Result};
 
 /// Jobs and versions remembered at most; then the memory begins anew.
 const REMEMBERED_MAX: usize = 10_000;
+
+/// How long the name of a node is believed.
+const NAME_TTL: Duration = Duration::from_secs(30);
 
 type ByName = FxHashMap<Namespace, FxHashMap<Box<str>, (Arc<Job>, Instant)>>;
 
@@ -68,7 +71,40 @@ impl Jobs {
     }
 }
 
+/// The memory of what nodes are called.
+#[derive(Debug, Default)]
+pub(crate) struct NodeNames(RwLock<FxHashMap<NodeId, ReadName>>);
+
+/// None is a node that nobody knows.
+type ReadName = (Option<Arc<str>>, Instant);
+
+impl NodeNames {
+    fn recent(&self, node: NodeId) -> Option<Option<Arc<str>>> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let (name, read_at) = known.get(&node)?;
+        (read_at.elapsed() < NAME_TTL).then(|| name.clone())
+    }
+
+    fn remember(&self, node: NodeId, name: Option<Arc<str>>) {
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= REMEMBERED_MAX {
+            known.clear();
+        }
+        known.insert(node, (name, Instant::now()));
+    }
+}
+
 impl App {
+    /// What a node is called; none when nobody knows, or the store does not answer.
+    pub(crate) async fn node_name(&self, node: NodeId) -> Option<Arc<str>> {
+        if let Some(known) = self.node_names.recent(node) {
+            return known;
+        }
+        let name = self.store.node(node).await.ok()?.map(|node| Arc::from(&*node.name));
+        self.node_names.remember(node, name.clone());
+        name
+    }
+
     /// The job of a name or an id in a namespace, as its row is now.
     pub(crate) async fn find_job(&self, namespace: &Namespace, job: &str) -> Result<Job> {
         let missing = || Error::not_found(format!("job `{job}` in `{namespace}`"));

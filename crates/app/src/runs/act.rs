@@ -3,7 +3,6 @@
 use mainspring_model::{ErrorCode, Run, RunId, RunState};
 use mainspring_wire::api;
 
-use super::get::describe;
 use crate::app::App;
 use crate::audit::Entry;
 use crate::error::{Error, Result, done};
@@ -55,7 +54,7 @@ impl App {
             None => row,
         };
         let spec = self.spec_of(&row).await.ok();
-        Ok(describe(&row, spec.as_deref()))
+        Ok(self.describe(&row, spec.as_deref()).await)
     }
 
     pub(super) async fn command(

@@ -1,9 +1,10 @@
 //! Looking at one run: its row, what its owner knows better, its attempts, why it is where it is.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
-use mainspring_model::{JobSpec, Run, RunId, RunState};
+use mainspring_model::{CellId, JobSpec, Run, RunId, RunState, RunStatus};
 use mainspring_wire::api;
+use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use crate::app::App;
@@ -21,7 +22,7 @@ impl App {
             None => (row, None),
         };
         let spec = self.spec_of(&row).await.ok();
-        let mut seen = describe(&row, spec.as_deref());
+        let mut seen = self.describe(&row, spec.as_deref()).await;
         if let Some(reason) = &reason {
             seen.reason = Some(reason.into());
         }
@@ -57,6 +58,7 @@ impl App {
                 number: status.attempt,
                 attempts_max: None,
                 node: status.node,
+                node_name: None,
                 placed_at: status.placed_at.map(Into::into),
                 started_at: status.started_at.map(Into::into),
                 finished_at: status.finished_at.filter(|_| is_over).map(Into::into),
@@ -66,6 +68,9 @@ impl App {
         }
         for attempt in &mut attempts {
             attempt.attempts_max = attempts_max;
+            if let Some(node) = attempt.node {
+                attempt.node_name = self.node_name(node).await.as_deref().map(Into::into);
+            }
         }
         Ok(attempts)
     }
@@ -83,14 +88,12 @@ impl App {
         let waits = !status.state.is_terminal() && status.state != RunState::Running;
         let reason = reason.or_else(|| status.reason.as_deref().filter(|_| waits).cloned());
         let summary = match (&reason, &status.cause) {
-            (Some(reason), _) => format!("{}: {reason}; {}", status.state.name(), reason.remedy()),
-            (None, Some(cause)) if status.state != RunState::Running => {
-                format!("{}: {cause}", status.state.name())
-            }
-            _ if waits && !is_live => {
-                format!("{}: its cell's owner has not looked at it yet", status.state.name())
-            }
-            _ => status.state.name().to_owned(),
+            (Some(reason), _) => format!("{reason}; {}", reason.remedy()),
+            (None, Some(cause)) if status.state != RunState::Running => cause.to_string(),
+            _ if waits && !is_live => "its cell's owner has not looked at it yet".to_owned(),
+            _ if waits => "it is about to be placed".to_owned(),
+            _ if status.state == RunState::Running => self.where_it_runs(status).await,
+            _ => "it ended well".to_owned(),
         };
         Ok(api::Why {
             id: row.head.id,
@@ -100,6 +103,17 @@ impl App {
             cause: status.cause.as_ref().map(Into::into),
             live: is_live,
         })
+    }
+
+    async fn where_it_runs(&self, status: &RunStatus) -> String {
+        let name = match status.node {
+            Some(node) => {
+                self.node_name(node).await.map_or_else(|| node.to_string(), |name| name.to_string())
+            }
+            None => "a node".to_owned(),
+        };
+        let verb = if status.started_at.is_some() { "runs" } else { "starts" };
+        format!("attempt {} {verb} on {name}", status.attempt)
     }
 
     /// The row of a run that the caller may look at, and may do this to. What they may not see does not exist.
@@ -115,6 +129,44 @@ impl App {
         Ok(row)
     }
 
+    /// A run with what its specification adds.
+    pub(super) async fn describe(&self, row: &Run, spec: Option<&JobSpec>) -> api::Run {
+        let mut seen = api::Run::from(row);
+        if let Some(spec) = spec {
+            seen.job_name = Some(spec.name.to_string());
+            seen.attempts_max = Some(spec.retries_max() + 1);
+            seen.labels = spec.labels.clone();
+        }
+        if let Some(node) = seen.node {
+            seen.node_name = self.node_name(node).await.as_deref().map(Into::into);
+        }
+        seen
+    }
+
+    /// Runs for a list. Those that wait say why, where their owners answer.
+    pub(super) async fn describe_all(&self, rows: &[Run]) -> Result<Vec<api::Run>> {
+        let specs = self.specs_of(rows).await?;
+        let mut waiting: BTreeMap<CellId, Vec<RunId>> = BTreeMap::new();
+        for row in rows.iter().filter(|row| !row.status.state.is_terminal()) {
+            waiting.entry(row.status.cell).or_default().push(row.head.id);
+        }
+        let mut reasons = FxHashMap::default();
+        for (cell, runs) in waiting {
+            let live = self.cells.live(cell, &runs).await.unwrap_or_default();
+            let known = live.into_iter().filter_map(|live| Some((live.run.head.id, live.reason?)));
+            reasons.extend(known);
+        }
+        let mut seen = Vec::with_capacity(rows.len());
+        for (row, spec) in rows.iter().zip(&specs) {
+            let mut run = self.describe(row, spec.as_deref()).await;
+            if let Some(reason) = reasons.get(&row.head.id) {
+                run.reason = Some(reason.into());
+            }
+            seen.push(run);
+        }
+        Ok(seen)
+    }
+
     /// A run as its owner has it, unless it is over or its owner is not here.
     pub(super) async fn live(&self, row: &Run) -> Option<LiveRun> {
         if row.status.state.is_terminal() {
@@ -123,22 +175,6 @@ impl App {
         let answer = self.cells.live(row.status.cell, &[row.head.id]).await;
         answer.ok()?.into_iter().find(|live| live.run.head.id == row.head.id)
     }
-}
-
-/// A run with what its specification adds.
-pub(super) fn describe(row: &Run, spec: Option<&JobSpec>) -> api::Run {
-    let mut seen = api::Run::from(row);
-    if let Some(spec) = spec {
-        seen.job_name = Some(spec.name.to_string());
-        seen.attempts_max = Some(spec.retries_max() + 1);
-        seen.labels = spec.labels.clone();
-    }
-    seen
-}
-
-/// Runs for a list.
-pub(super) fn describe_all(rows: &[Run], specs: &[Option<Arc<JobSpec>>]) -> Vec<api::Run> {
-    rows.iter().zip(specs).map(|(row, spec)| describe(row, spec.as_deref())).collect()
 }
 
 /// JSON as it is; other bytes as text.

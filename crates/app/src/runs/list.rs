@@ -7,7 +7,6 @@ use mainspring_model::{ErrorCode, JobId, JobSpec, Namespace, Run, RunId};
 use mainspring_store::{RunQuery, Scan};
 use mainspring_wire::api::{self, Page};
 
-use super::get::describe_all;
 use crate::app::App;
 use crate::error::{Error, Result};
 use crate::limits::SCAN_BUDGET;
@@ -27,9 +26,8 @@ impl App {
     ) -> Result<Page<api::Run>> {
         let filter = self.filter(caller, Operation::RunList, namespace, query).await?;
         let (rows, next) = self.scan(&filter, request.rows()?, request.after()?, SCAN_BUDGET).await?;
-        let specs = self.specs_of(&rows).await?;
         let next_cursor = next.map(|run| run.to_string());
-        Ok(Page { items: describe_all(&rows, &specs), next_cursor })
+        Ok(Page { items: self.describe_all(&rows).await?, next_cursor })
     }
 
     /// The filter of a query, over what the caller may do this to.

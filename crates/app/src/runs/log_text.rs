@@ -1,32 +1,99 @@
 //! From the stored frames of a log to pieces of text for readers. Pure; the frames are `model::log`'s.
 //!
 //! A frame is what one read of a pipe gave: it may end in the middle of a character. The rest of a character is given with
-//! the piece before when it is there, and replaced when it is not.
+//! the piece before when it is there, and replaced when it is not. Offsets are places in what is stored: a mark stands for
+//! what is missing and takes no more than its own room.
 
 use mainspring_model::Timestamp;
-use mainspring_model::log::{FrameKind, HEADER_BYTES, frames};
+use mainspring_model::log::{Frame, FrameKind, HEADER_BYTES, frames};
 use mainspring_wire::api::{LogLine, LogStream};
 
-/// The pieces in `bytes`, which begin at `offset` of the log, and the offset after the last whole one.
-pub(super) fn lines(bytes: &[u8], offset: u64, only: Option<LogStream>) -> (Vec<LogLine>, u64) {
-    let mut lines = Vec::new();
-    let mut at = offset;
+/// Bytes of a character after its first.
+const CONTINUATION_BYTES_MAX: usize = 3;
+
+/// A piece; the rest of its last character may follow.
+struct Piece {
+    offset: u64,
+    at_us: i64,
+    stream: LogStream,
+    content: Vec<u8>,
+}
+
+/// The pieces that begin in the first `limit` of `bytes`, which begin at `offset` of the log, and the offset after the last of
+/// them. What comes later is looked at for the rest of a character only. What is no frame is passed over.
+pub(super) fn lines(bytes: &[u8], offset: u64, limit: usize, only: Option<LogStream>) -> (Vec<LogLine>, u64) {
+    let mut pieces: Vec<Piece> = Vec::new();
+    let (mut at, mut next) = (0, 0);
     for frame in frames(bytes) {
-        let (stream, text) = match frame.kind {
-            FrameKind::Stdout => (LogStream::Stdout, String::from_utf8_lossy(frame.content).into_owned()),
-            FrameKind::Stderr => (LogStream::Stderr, String::from_utf8_lossy(frame.content).into_owned()),
-            FrameKind::Dropped => {
-                let bytes = frame.dropped_bytes().unwrap_or(0);
-                (LogStream::System, format!("[{bytes} bytes of output were dropped here]\n"))
+        let (stream, mut content) = content_of(&frame);
+        let rest = match pieces.iter_mut().rev().find(|piece| piece.stream == stream) {
+            Some(before) => {
+                let rest = continuation(&content, missing(&before.content));
+                before.content.extend_from_slice(&content[..rest]);
+                rest
             }
+            // Told with the piece before, in the part before this.
+            None if offset > 0 => continuation(&content, CONTINUATION_BYTES_MAX),
+            None => 0,
         };
-        if only.is_none_or(|only| only == stream) {
-            let when = Timestamp::from_micros(frame.at_us).into();
-            lines.push(LogLine { offset: at, at: when, stream, text });
+        content.drain(..rest);
+        let end = at + HEADER_BYTES + frame.content.len();
+        if at < limit {
+            pieces.push(Piece { offset: offset + at as u64, at_us: frame.at_us, stream, content });
+            next = end;
         }
-        at += (HEADER_BYTES + frame.content.len()) as u64 + frame.gap();
+        at = end;
     }
-    (lines, at)
+    if next == 0 && !bytes.is_empty() {
+        let content = format!("[{} bytes of the log cannot be read]\n", bytes.len()).into();
+        pieces.push(Piece { offset, at_us: 0, stream: LogStream::System, content });
+        next = bytes.len();
+    }
+    let shown = pieces.into_iter().filter(|piece| only.is_none_or(|only| only == piece.stream));
+    (shown.map(Piece::line).collect(), offset + next as u64)
+}
+
+impl Piece {
+    fn line(self) -> LogLine {
+        LogLine {
+            offset: self.offset,
+            at: Timestamp::from_micros(self.at_us).into(),
+            stream: self.stream,
+            text: String::from_utf8_lossy(&self.content).into_owned(),
+        }
+    }
+}
+
+fn content_of(frame: &Frame<'_>) -> (LogStream, Vec<u8>) {
+    match frame.kind {
+        FrameKind::Stdout => (LogStream::Stdout, frame.content.to_vec()),
+        FrameKind::Stderr => (LogStream::Stderr, frame.content.to_vec()),
+        FrameKind::Dropped => {
+            let bytes = frame.dropped_bytes().unwrap_or(0);
+            (LogStream::System, format!("[{bytes} bytes of output were dropped here]\n").into())
+        }
+    }
+}
+
+/// How many bytes the last character still lacks.
+fn missing(content: &[u8]) -> usize {
+    let last = content.iter().rev().take(CONTINUATION_BYTES_MAX + 1);
+    for (behind, byte) in last.enumerate() {
+        let length = match byte {
+            0x80..=0xbf => continue,
+            0xc2..=0xdf => 2,
+            0xe0..=0xef => 3,
+            0xf0..=0xf4 => 4,
+            _ => 1,
+        };
+        return (length - 1_usize).saturating_sub(behind);
+    }
+    0
+}
+
+/// How many of the first bytes, at most `most`, go on with a character.
+fn continuation(content: &[u8], most: usize) -> usize {
+    content.iter().take(most).take_while(|byte| matches!(byte, 0x80..=0xbf)).count()
 }
 
 #[cfg(test)]
@@ -35,28 +102,52 @@ mod tests {
 
     use super::*;
 
-    fn log() -> Vec<u8> {
+    fn log(frames: &[(FrameKind, &[u8])]) -> Vec<u8> {
         let mut bytes = Vec::new();
-        for (kind, content) in [(FrameKind::Stdout, "one\n"), (FrameKind::Stderr, "two\n")] {
-            bytes.extend_from_slice(&header(kind, 7, content.len()));
-            bytes.extend_from_slice(content.as_bytes());
+        for (kind, content) in frames {
+            bytes.extend_from_slice(&header(*kind, 7, content.len()));
+            bytes.extend_from_slice(content);
         }
-        bytes.extend_from_slice(&mark(9, 100, 126));
         bytes
     }
 
-    fn check(bytes: &[u8], only: Option<LogStream>, texts: &[&str], end: u64) {
-        let (lines, next) = lines(bytes, 1000, only);
+    fn two() -> Vec<u8> {
+        log(&[(FrameKind::Stdout, b"one\n"), (FrameKind::Stderr, b"two\n")])
+    }
+
+    fn check(bytes: &[u8], limit: usize, only: Option<LogStream>, texts: &[&str], end: u64) {
+        let (lines, next) = lines(bytes, 1000, limit, only);
         let found: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
         assert_eq!((found.as_slice(), next), (texts, end));
     }
 
     #[test]
-    fn frames_become_text_and_offsets_go_on_after_gaps() {
+    fn frames_become_text_and_what_follows_a_mark_is_found_behind_it() {
+        let mut bytes = two();
+        bytes.extend_from_slice(&mark(9, 100, 126));
         let dropped = "[100 bytes of output were dropped here]\n";
-        check(&log(), None, &["one\n", "two\n", dropped], 1000 + 17 + 17 + 29 + 126);
-        check(&log(), Some(LogStream::Stderr), &["two\n"], 1000 + 17 + 17 + 29 + 126);
-        check(&log()[..20], None, &["one\n"], 1017);
-        check(b"", None, &[], 1000);
+        check(&bytes, 1000, None, &["one\n", "two\n", dropped], 1000 + 17 + 17 + 29);
+        check(&bytes, 1000, Some(LogStream::Stderr), &["two\n"], 1000 + 17 + 17 + 29);
+        check(&bytes[..20], 1000, None, &["one\n"], 1017);
+        check(b"", 1000, None, &[], 1000);
+    }
+
+    #[test]
+    fn a_part_has_a_whole_piece_however_small_it_is() {
+        check(&two(), 1, None, &["one\n"], 1017);
+        check(&two(), 18, None, &["one\n", "two\n"], 1034);
+        check(b"no frame", 1000, None, &["[8 bytes of the log cannot be read]\n"], 1008);
+    }
+
+    #[test]
+    fn a_character_in_two_frames_is_one() {
+        let (first, second) = "a\u{20ac}b".as_bytes().split_at(2);
+        let bytes =
+            log(&[(FrameKind::Stdout, first), (FrameKind::Stderr, b"e"), (FrameKind::Stdout, second)]);
+        check(&bytes, 1000, None, &["a\u{20ac}", "e", "b"], 1000 + bytes.len() as u64);
+        check(&bytes, 1, None, &["a\u{20ac}"], 1015);
+        check(&bytes[15..], 1000, None, &["e", "b"], 1000 + bytes.len() as u64 - 15);
+        let bytes = log(&[(FrameKind::Stdout, b"a\xff"), (FrameKind::Stdout, b"\x80b")]);
+        check(&bytes, 1000, None, &["a\u{fffd}", "\u{fffd}b"], 1030);
     }
 }

@@ -6,7 +6,7 @@ use mainspring_wire::api::{LogPage, LogStream};
 use super::log_text::lines;
 use crate::app::App;
 use crate::error::{Error, Result};
-use crate::limits::{LOG_PART_BYTES_DEFAULT, LOG_PART_BYTES_MAX};
+use crate::limits::{LOG_FRAME_BYTES_MAX, LOG_PART_BYTES_DEFAULT, LOG_PART_BYTES_MAX};
 use crate::operation::Operation;
 use crate::principal::Caller;
 
@@ -17,7 +17,7 @@ pub struct LogQuery {
     pub attempt: Option<u32>,
     /// From this offset of the stored log.
     pub offset: u64,
-    /// At most so many stored bytes.
+    /// What begins in so many stored bytes.
     pub limit: Option<usize>,
     /// Only of this stream.
     pub stream: Option<LogStream>,
@@ -84,8 +84,9 @@ impl App {
                 ended: target.is_over,
             });
         };
-        let part = self.logs.read(token, query.offset, limit).await?;
-        let (lines, next_offset) = lines(&part.data, query.offset, query.stream);
+        // What begins within the limit is given whole.
+        let part = self.logs.read(token, query.offset, limit + LOG_FRAME_BYTES_MAX).await?;
+        let (lines, next_offset) = lines(&part.data, query.offset, limit, query.stream);
         Ok(LogPage { attempt: token.number, lines, next_offset, length: part.length, ended: part.ended })
     }
 

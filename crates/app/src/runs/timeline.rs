@@ -62,7 +62,8 @@ fn of_attempt(attempt: &api::Attempt) -> Vec<TimelineEntry> {
     };
     let mut entries = Vec::new();
     if let Some(at) = attempt.placed_at {
-        let node = attempt.node.map(|node| format!(" on {node}")).unwrap_or_default();
+        let node = attempt.node_name.clone().or_else(|| attempt.node.map(|node| node.to_string()));
+        let node = node.map(|node| format!(" on {node}")).unwrap_or_default();
         entries.push(made(at, TimelineKind::Placed, format!("{number} placed{node}")));
     }
     if let Some(at) = attempt.started_at {

@@ -61,12 +61,12 @@ fn run_text(run: &Run, why: &Why, attempts: &[Attempt], timeline: &[TimelineEntr
     line("Job", format!("{} version {}", run.job_name.as_deref().unwrap_or("-"), run.job_version));
     line("Namespace", run.namespace.to_string());
     line("State", run.state.name().paint(state_style(run.state)).to_string());
-    line("Why", why.summary.clone());
+    line("Why", why.reason.as_ref().map_or(&why.summary, |reason| &reason.message).clone());
     line("Next step", why.reason.as_ref().map(|reason| reason.remedy.clone()).unwrap_or_default());
     if let (Some(most), true) = (run.attempts_max, run.attempt > 0) {
         line("Attempt", format!("{} of {most}", run.attempt));
     }
-    line("Node", run.node.map(|node| node.to_string()).unwrap_or_default());
+    line("Node", node_of(run.node_name.as_deref(), run.node));
     line("Submitted", format!("{} by {}", run.created_at, run.submitted_by));
     line("Took", took(run));
     if let Some(usage) = run.usage {
@@ -83,8 +83,8 @@ fn run_text(run: &Run, why: &Why, attempts: &[Attempt], timeline: &[TimelineEntr
         text.push_str("\nAttempts:\n");
         for attempt in attempts {
             let cause = attempt.cause.as_ref().map_or("under way", |cause| &cause.message);
-            let node = attempt.node.map(|node| format!(" on {node}")).unwrap_or_default();
-            let _ = writeln!(text, "  {}{node}: {cause}", attempt.number);
+            let node = node_of(attempt.node_name.as_deref(), attempt.node);
+            let _ = writeln!(text, "  {} on {node}: {cause}", attempt.number);
         }
     }
     text.push_str("\nTimeline:\n");
@@ -92,6 +92,15 @@ fn run_text(run: &Run, why: &Why, attempts: &[Attempt], timeline: &[TimelineEntr
         let _ = writeln!(text, "  {}  {}", entry.at, entry.message);
     }
     text
+}
+
+/// What people call it, and its id.
+fn node_of(name: Option<&str>, id: Option<NodeId>) -> String {
+    match (name, id) {
+        (Some(name), Some(id)) => format!("{name} ({id})"),
+        (None, Some(id)) => id.to_string(),
+        (_, None) => String::new(),
+    }
 }
 
 fn job_text(job: &Job) -> Result<String, Failure> {

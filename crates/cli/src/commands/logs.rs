@@ -68,7 +68,8 @@ impl Logs {
         let mut kept = VecDeque::new();
         loop {
             let page = context.client.logs(id, &query).await?;
-            let at_end = page.lines.is_empty() || page.next_offset >= page.length;
+            // A part may have nothing of the stream that is wanted.
+            let at_end = page.next_offset <= query.offset || page.next_offset >= page.length;
             for line in page.lines {
                 if let Some(most) = self.tail {
                     kept.push_back(line);

@@ -114,7 +114,7 @@ pub(crate) fn table(runs: &[Run]) -> Table {
             .cell(attempt)
             .cell(age(run.created_at.0, now))
             .cell(took(run))
-            .cell(run.node.map(|node| node.to_string()).unwrap_or_default())
+            .cell(run.node_name.clone().or_else(|| run.node.map(|node| node.to_string())).unwrap_or_default())
             .cell(&run.submitted_by)
             .cell(why(run))
     }))

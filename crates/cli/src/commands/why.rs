@@ -26,7 +26,8 @@ impl Why {
 }
 
 fn text(why: &Answer) -> String {
-    let mut text = format!("{}: {}", why.state.name().paint(state_style(why.state)), why.summary);
+    let reason = why.reason.as_ref().map_or(&why.summary, |reason| &reason.message);
+    let mut text = format!("{}: {reason}", why.state.name().paint(state_style(why.state)));
     if !why.state.is_terminal()
         && let Some(reason) = &why.reason
     {

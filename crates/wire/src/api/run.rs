@@ -44,6 +44,9 @@ pub struct Run {
     /// The node of the current or last attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeId>,
+    /// What that node is called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_name: Option<String>,
     /// When it was accepted.
     pub created_at: Time,
     /// Not eligible before this.
@@ -124,6 +127,9 @@ pub struct Attempt {
     /// Where.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeId>,
+    /// What that node is called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_name: Option<String>,
     /// When it was ordered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placed_at: Option<Time>,
@@ -196,6 +202,7 @@ impl From<&mainspring_model::Run> for Run {
             submitted_by: head.submitted_by.to_string(),
             idempotency_key: head.idempotency_key.as_deref().map(Into::into),
             node: status.node,
+            node_name: None,
             created_at: head.created_at.into(),
             not_before: time(head.not_before),
             deadline: time(head.deadline),
@@ -228,6 +235,7 @@ impl From<&mainspring_model::Attempt> for Attempt {
             number: attempt.token.number,
             attempts_max: None,
             node: Some(attempt.node),
+            node_name: None,
             placed_at: Some(attempt.placed_at.into()),
             started_at: attempt.started_at.map(Time),
             finished_at: Some(attempt.finished_at.into()),
