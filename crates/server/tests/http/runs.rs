@@ -24,6 +24,12 @@ async fn a_run_is_submitted_looked_at_and_ended() {
     let why = world.get(&format!("/v1/runs/{id}/why")).await.expect(200);
     assert_eq!((&why["state"], &why["reason"]["kind"]), (&json!("waiting"), &json!("no_node")), "{why}");
     assert!(why["live"].as_bool().unwrap());
+    let listed = world.get("/v1/runs?namespace=acme").await.expect(200);
+    assert_eq!(listed["items"][0]["reason"]["kind"], "no_node", "{listed}");
+    let own = json!({"spec": {"name": "once", "script": "true"}});
+    let own = text(&world.post("/v1/runs?namespace=acme", own).await.expect(201)["id"]);
+    let named = world.get("/v1/runs?namespace=acme&q=job:once").await.expect(200);
+    assert_eq!((&named["items"][0]["id"], &named["items"][1]), (&json!(own), &Value::Null), "{named}");
     let ended = world.call(&world.admin, "POST", &format!("/v1/runs/{id}/cancel"), None).await.expect(202);
     assert_eq!(ended["state"], "cancelled");
     world
