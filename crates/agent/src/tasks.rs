@@ -148,7 +148,8 @@ pub(crate) fn progress(line: &str) -> Progress {
 
 /// A result is JSON; what is not becomes none, and the task's output file is its own affair.
 fn is_json(result: &Bytes) -> bool {
-    serde_json::from_slice::<serde::de::IgnoredAny>(result).is_ok()
+    // A text that is passed over is not looked at by the parser.
+    std::str::from_utf8(result).is_ok_and(|text| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok())
 }
 
 fn span(from_us: i64, to_us: i64) -> Duration {

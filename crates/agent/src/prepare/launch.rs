@@ -43,6 +43,8 @@ pub(super) fn start(order: &Order, values: &Values<'_>, layout: &Layout) -> Resu
     start.grace_ms = u32::try_from(timeout.stop_grace.as_millis()).unwrap_or(u32::MAX);
     start.run_timeout_ms = timeout.run.map(|run| (run + RUN_TIMEOUT_SLACK).as_millis() as u64);
     start.durable = order.spec.delivery == Delivery::AtMostOnce;
+    // Memory cannot be taken back from others as processor time can: who reserves some has that and no more.
+    start.caps.memory_bytes = Some(order.spec.resources.memory_bytes).filter(|bytes| *bytes > 0);
     Ok(start)
 }
 

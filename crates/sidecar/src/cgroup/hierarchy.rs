@@ -11,6 +11,9 @@ use crate::protocol::ResourceCaps;
 pub(crate) const PREFIX: &str = "mainspring-";
 /// The sidecar's own place in its branch.
 const HOME: &str = "sidecar";
+/// The least memory that an attempt is limited to: the sidecar stands in the cgroup itself while it spawns the task, and
+/// must not be the one that is killed.
+const MEMORY_BYTES_MIN: u64 = 16 << 20;
 
 /// A mounted cgroup file system and where in it this process is.
 #[derive(Debug, Clone)]
@@ -205,13 +208,14 @@ impl Controller {
     pub(crate) fn limit(self, directory: &Path, caps: &ResourceCaps, unified: bool) -> io::Result<()> {
         let write = |file: &str, text: String| fs::write(directory.join(file), text);
         match self {
-            Self::Memory => caps.memory_bytes.map_or(Ok(()), |bytes| match unified {
-                true => {
-                    // Swap is not there everywhere; memory alone is limited then.
-                    let _ = write("memory.swap.max", "0".to_owned());
-                    write("memory.max", bytes.to_string())
+            Self::Memory => caps.memory_bytes.map_or(Ok(()), |bytes| {
+                let bytes = bytes.max(MEMORY_BYTES_MIN).to_string();
+                if !unified {
+                    return write("memory.limit_in_bytes", bytes);
                 }
-                false => write("memory.limit_in_bytes", bytes.to_string()),
+                // Swap is not there everywhere; memory alone is limited then.
+                let _ = write("memory.swap.max", "0".to_owned());
+                write("memory.max", bytes)
             }),
             Self::Pids => caps.pids.map_or(Ok(()), |pids| write("pids.max", pids.to_string())),
             Self::Cpu => caps.cpu_millis.map_or(Ok(()), |millis| {

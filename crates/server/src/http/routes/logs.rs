@@ -43,7 +43,7 @@ struct LogsQuery {
     /// From this offset of the stored log.
     #[serde(default)]
     offset: u64,
-    /// At most so many stored bytes.
+    /// What begins in so many stored bytes.
     #[param(minimum = 1, maximum = 1048576)]
     limit: Option<usize>,
     /// Only of this stream.
