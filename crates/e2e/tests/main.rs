@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod crashes;
+mod hostile;
 mod ordinary;
 mod stops;
 mod submits;

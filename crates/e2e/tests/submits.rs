@@ -13,11 +13,11 @@ on_every_store! {
 fn the_same_key_is_the_same_run_through_a_cut_connection(store: Store) {
     let world = World::new(store);
     let body = r#"{"spec": {"name": "once", "script": "echo once"}}"#;
-    let token = std::fs::read_to_string(world.path("server").join("token")).unwrap();
+    let token = world.token();
     let request = format!(
         "POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nIdempotency-Key: only\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-        token.trim(),
+        token,
         body.len()
     );
     let address = world.url().trim_start_matches("http://").to_owned();
@@ -40,7 +40,7 @@ fn many_submit_batches_at_the_same_time(store: Store) {
     const CALLERS: usize = 64;
     const EACH: usize = 25;
     let world = World::bare(store);
-    let token = std::fs::read_to_string(world.path("server").join("token")).unwrap();
+    let token = world.token();
     let address = world.url().trim_start_matches("http://").to_owned();
     let call = |caller: usize| {
         let run = |n: usize| {
@@ -51,7 +51,7 @@ fn many_submit_batches_at_the_same_time(store: Store) {
         let request = format!(
             "POST /v1/runs/batch HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n\
              Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            token.trim(),
+            token,
             body.len()
         );
         let mut stream = TcpStream::connect(&address).unwrap();

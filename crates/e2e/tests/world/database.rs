@@ -15,7 +15,7 @@ impl Store {
     /// An empty one.
     pub(crate) fn url(self, folder: &Path) -> String {
         match self {
-            Self::Sqlite => format!("sqlite:{}", folder.join("mainspring.db").display()),
+            Self::Sqlite => format!("sqlite:{}", folder.join("server").join("mainspring.db").display()),
             Self::Postgres => {
                 let server = std::env::var("MAINSPRING_TEST_POSTGRES")
                     .expect("MAINSPRING_TEST_POSTGRES names a server; run this within `cargo xtask db --`");

@@ -1,48 +1,53 @@
 //! A server, its agents and a person with a shell. Everything lives in a temporary folder; whatever was started is ended with it.
 
 mod database;
+mod disk;
+mod http;
 mod process;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, ExitStatus, Output};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
 pub(crate) use database::{Store, on_every_store};
+use disk::Disk;
 use process::Process;
 
 /// Longer than anything takes, also on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A cluster of one server.
+/// A cluster: usually of one server.
 pub(crate) struct World {
     folder: TempDir,
     store: String,
-    port: u16,
     settings: Vec<(String, String)>,
-    server: Option<Process>,
-    agents: Vec<(String, Option<Process>)>,
+    token: String,
+    servers: Vec<Server>,
+    agents: Vec<Agent>,
+}
+
+struct Server {
+    name: String,
+    port: u16,
+    disk: Option<Disk>,
+    process: Option<Process>,
+}
+
+struct Agent {
+    name: String,
+    disk: Option<Disk>,
+    process: Option<Process>,
 }
 
 impl World {
     /// A server without agents.
     pub(crate) fn bare(store: Store) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let mut world = Self {
-            store: store.url(folder.path()),
-            port: free_port(),
-            folder,
-            settings: vec![
-                ("MAINSPRING_SERVER__HEARTBEAT_EVERY".into(), "1s".into()),
-                ("MAINSPRING_SERVER__LOST_AFTER".into(), "6s".into()),
-            ],
-            server: None,
-            agents: Vec::new(),
-        };
-        world.start_server();
+        let mut world = Self::empty(store, &[]);
+        world.add_server("server", None);
         world
     }
 
@@ -53,25 +58,99 @@ impl World {
         world
     }
 
+    /// Nothing yet but an empty store, and settings for everything that will be there.
+    pub(crate) fn empty(store: Store, settings: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let usual = [("MAINSPRING_SERVER__HEARTBEAT_EVERY", "1s"), ("MAINSPRING_SERVER__LOST_AFTER", "6s")];
+        let settings = usual.iter().chain(settings);
+        Self {
+            store: store.url(folder.path()),
+            folder,
+            settings: settings.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            token: String::new(),
+            servers: Vec::new(),
+            agents: Vec::new(),
+        }
+    }
+
+    /// One more server, on a disk of this size if one is given.
+    pub(crate) fn add_server(&mut self, name: &str, disk: Option<&str>) {
+        let disk = disk.map(|size| Disk::mount(&self.path(name), size));
+        self.servers.push(Server { name: name.to_owned(), port: free_port(), disk, process: None });
+        self.start(name);
+        if self.token.is_empty() {
+            self.token = self.until("the first admin has a token", |world| {
+                let token = std::fs::read_to_string(world.server(name).path(world, "token")).ok()?;
+                (!token.is_empty()).then_some(token)
+            });
+        }
+        self.until_it_answers(name);
+    }
+
+    /// Starts the server again.
     pub(crate) fn start_server(&mut self) {
+        let name = self.servers[0].name.clone();
+        self.start(&name);
+        self.until_it_answers(&name);
+    }
+
+    fn start(&mut self, name: &str) {
+        let server = self.server(name);
         let mut command = self.binary();
-        command.args(["server", "--data"]).arg(self.path("server"));
-        command.args(["--store", &self.store, "--listen", &format!("127.0.0.1:{}", self.port)]);
-        self.server = Some(Process::start(command, &self.path("server.log")));
+        command.args(["server", "--data"]).arg(self.path(name));
+        command.args(["--store", &self.store, "--listen", &format!("127.0.0.1:{}", server.port)]);
+        let command = on_disk(server.disk.as_ref(), command);
+        let process = Process::start(command, &self.path(&format!("{name}.log")));
+        self.server_mut(name).process = Some(process);
+    }
+
+    fn until_it_answers(&self, name: &str) {
         self.until("the server answers", |world| {
-            world.mainspring(&["whoami"]).status.success().then_some(())
+            world.at(name).arg("whoami").output().unwrap().status.success().then_some(())
         });
     }
 
     pub(crate) fn kill_server(&mut self) {
-        self.server.take().unwrap().kill();
+        let name = self.servers[0].name.clone();
+        self.kill_server_named(&name);
+    }
+
+    pub(crate) fn kill_server_named(&mut self, name: &str) {
+        self.server_mut(name).process.take().unwrap().kill();
+    }
+
+    /// Asks the server to end, and tells how it did and how long it took.
+    pub(crate) fn stop_server(&mut self) -> (ExitStatus, Duration) {
+        let mut process = self.servers[0].process.take().unwrap();
+        let begun = Instant::now();
+        process.ask_to_end();
+        let status = self.until("the server ends", |_| process.ended());
+        (status, begun.elapsed())
+    }
+
+    fn server(&self, name: &str) -> &Server {
+        self.servers.iter().find(|server| server.name == name).unwrap()
+    }
+
+    fn server_mut(&mut self, name: &str) -> &mut Server {
+        self.servers.iter_mut().find(|server| server.name == name).unwrap()
     }
 
     /// A new node that joins with a token of its own.
     pub(crate) fn add_agent(&mut self, name: &str) {
+        self.add_agent_on(name, None);
+    }
+
+    /// As [`World::add_agent`], on a disk of this size if one is given.
+    pub(crate) fn add_agent_on(&mut self, name: &str, disk: Option<&str>) {
         let token = self.json(&["node", "token"])["token"].as_str().unwrap().to_owned();
-        self.agents.push((name.to_owned(), None));
+        let disk = disk.map(|size| Disk::mount(&self.path(name), size));
+        self.agents.push(Agent { name: name.to_owned(), disk, process: None });
         self.run_agent(name, Some(token));
+        self.until_connected(name);
+    }
+
+    pub(crate) fn until_connected(&self, name: &str) {
         self.until("the node is up", |world| {
             let nodes = world.json(&["nodes"]);
             let node = find(&nodes["items"], "name", name)?;
@@ -86,19 +165,22 @@ impl World {
 
     fn run_agent(&mut self, name: &str, token: Option<String>) {
         let mut command = self.binary();
-        command.args(["agent", "--name", name, "--server", &self.url(), "--data"]).arg(self.path(name));
+        command.args(["agent", "--name", name, "--data"]).arg(self.path(name));
+        for server in &self.servers {
+            command.args(["--server", &server.url()]);
+        }
         command.args(["--label", &format!("name={name}")]);
         if let Some(token) = token {
             command.env("MAINSPRING_JOIN_TOKEN", token);
         }
+        let command = on_disk(self.agent(name).disk.as_ref(), command);
         let process = Process::start(command, &self.path(&format!("{name}.log")));
-        let agent = self.agents.iter_mut().find(|(known, _)| known == name).unwrap();
-        agent.1 = Some(process);
+        self.agent_mut(name).process = Some(process);
     }
 
     /// kill -9 of the agent alone: its sidecar and tasks live on.
     pub(crate) fn kill_agent(&mut self, name: &str) {
-        self.agents.iter_mut().find(|(known, _)| known == name).unwrap().1.take().unwrap().kill();
+        self.agent_mut(name).process.take().unwrap().kill();
     }
 
     /// The whole machine goes: agent, sidecar and tasks.
@@ -107,21 +189,60 @@ impl World {
         process::kill_all_of(&self.path(name));
     }
 
+    /// Whether the agent that was started is still there.
+    pub(crate) fn agent_lives(&mut self, name: &str) -> bool {
+        self.agent_mut(name).process.as_mut().unwrap().ended().is_none()
+    }
+
+    fn agent(&self, name: &str) -> &Agent {
+        self.agents.iter().find(|agent| agent.name == name).unwrap()
+    }
+
+    fn agent_mut(&mut self, name: &str) -> &mut Agent {
+        self.agents.iter_mut().find(|agent| agent.name == name).unwrap()
+    }
+
+    /// Leaves no room on the disk of a server or an agent.
+    pub(crate) fn fill_disk(&self, name: &str) {
+        self.disk(name).fill();
+    }
+
+    /// Takes away what filled it.
+    pub(crate) fn free_disk(&self, name: &str) {
+        self.disk(name).free();
+    }
+
+    fn disk(&self, name: &str) -> &Disk {
+        let servers = self.servers.iter().map(|server| (&server.name, &server.disk));
+        let mut all = servers.chain(self.agents.iter().map(|agent| (&agent.name, &agent.disk)));
+        all.find(|(known, _)| *known == name).unwrap().1.as_ref().unwrap()
+    }
+
     pub(crate) fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+        self.servers[0].url()
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
+    /// The first admin's token.
+    pub(crate) fn token(&self) -> &str {
+        self.token.trim()
+    }
+
     /// The program with a home of its own and the admin's token.
     pub(crate) fn binary(&self) -> Command {
+        self.at(&self.servers[0].name)
+    }
+
+    /// As [`World::binary`], for commands to this server.
+    pub(crate) fn at(&self, server: &str) -> Command {
         let mut command = Command::new(process::binary());
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", self.folder.path()).current_dir(self.folder.path());
-        command.env("MAINSPRING_URL", self.url());
-        command.env("MAINSPRING_TOKEN_FILE", self.path("server").join("token"));
+        command.env("MAINSPRING_URL", self.server(server).url());
+        command.env("MAINSPRING_TOKEN", self.token());
         command.envs(self.settings.iter().map(|(name, value)| (name, value)));
         command
     }
@@ -152,6 +273,31 @@ impl World {
         words.extend(options);
         words.extend(["--", "sh", "-c", script]);
         self.text(&words).trim().to_owned()
+    }
+
+    /// Submits a job that is written out; tells the run.
+    pub(crate) fn submit_job(&self, job: &Value) -> String {
+        let file = self.path(&format!("{}.json", job["name"].as_str().unwrap()));
+        std::fs::write(&file, job.to_string()).unwrap();
+        self.text(&["submit", "-q", "-o", "name", file.to_str().unwrap()]).trim().to_owned()
+    }
+
+    /// What a run wrote to one stream.
+    pub(crate) fn log_of(&self, run: &str, stream: &str) -> String {
+        let output = self.text(&["logs", "-o", "json", "--stream", stream, run]);
+        let lines = output.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.map(|line| line["text"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// What a run wrote, and what the system says in between.
+    pub(crate) fn log_and_marks(&self, run: &str) -> (String, String) {
+        let (mut written, mut marks) = (String::new(), String::new());
+        for line in self.text(&["logs", "-o", "json", run]).lines() {
+            let line: Value = serde_json::from_str(line).unwrap();
+            let to = if line["stream"] == "system" { &mut marks } else { &mut written };
+            to.push_str(line["text"].as_str().unwrap());
+        }
+        (written, marks)
     }
 
     pub(crate) fn run(&self, run: &str) -> Value {
@@ -189,8 +335,8 @@ impl World {
 
     /// What the processes wrote, for a test that failed.
     pub(crate) fn logs(&self) -> String {
-        let names = self.agents.iter().map(|(name, _)| name.as_str());
-        let names = std::iter::once("server").chain(names);
+        let names = self.agents.iter().map(|agent| agent.name.as_str());
+        let names = self.servers.iter().map(|server| server.name.as_str()).chain(names);
         let log = |name: &str| {
             let text = std::fs::read_to_string(self.path(&format!("{name}.log"))).unwrap_or_default();
             format!("--- {name}\n{text}")
@@ -201,9 +347,27 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        self.agents.clear();
-        self.server = None;
+        self.agents.iter_mut().for_each(|agent| agent.process = None);
+        self.servers.iter_mut().for_each(|server| server.process = None);
         process::kill_all_of(self.folder.path());
+    }
+}
+
+impl Server {
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// A file of its data, as it is seen from here.
+    fn path(&self, world: &World, name: &str) -> PathBuf {
+        self.disk.as_ref().map_or_else(|| world.path(&self.name).join(name), |disk| disk.path(name))
+    }
+}
+
+fn on_disk(disk: Option<&Disk>, command: Command) -> Command {
+    match disk {
+        Some(disk) => disk.enter(&command),
+        None => command,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -19,6 +19,20 @@ impl Process {
     /// Without warning.
     pub(super) fn kill(self) {
         drop(self);
+    }
+
+    /// Asks it to end.
+    pub(super) fn ask_to_end(&self) {
+        kill_process(self.pid(), Signal::TERM).unwrap();
+    }
+
+    /// How it ended by itself, if it did.
+    pub(super) fn ended(&mut self) -> Option<ExitStatus> {
+        self.0.try_wait().unwrap()
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_raw(self.0.id() as i32).unwrap()
     }
 }
 
