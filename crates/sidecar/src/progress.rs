@@ -19,13 +19,8 @@ pub(crate) struct Progress {
 impl Progress {
     /// The lines that were added. With `over`, also an unfinished last one.
     pub(crate) fn lines(&mut self, path: &Path, over: bool) -> Vec<String> {
-        let mut bytes = vec![0; READ_BYTES];
-        let read = match self.read(path, &mut bytes) {
-            Ok(read) => read,
-            // No file, or none that can be read: no progress.
-            Err(_) => return Vec::new(),
-        };
-        let read = &bytes[..read];
+        // No file, or none that can be read: no progress.
+        let Ok(read) = self.read(path) else { return Vec::new() };
         let whole = match read.iter().rposition(|byte| *byte == b'\n') {
             Some(last) => last + 1,
             None if over || read.len() == READ_BYTES => read.len(),
@@ -36,21 +31,16 @@ impl Progress {
         lines.map(|line| String::from_utf8_lossy(line).into_owned()).collect()
     }
 
-    fn read(&mut self, path: &Path, bytes: &mut [u8]) -> std::io::Result<usize> {
+    fn read(&mut self, path: &Path) -> std::io::Result<Vec<u8>> {
         let mut file = open_plain(path)?;
         if file.metadata()?.len() < self.offset {
             // The task began the file anew.
             self.offset = 0;
         }
         file.seek(SeekFrom::Start(self.offset))?;
-        let mut filled = 0;
-        while filled < bytes.len() {
-            match file.read(&mut bytes[filled..])? {
-                0 => break,
-                read => filled += read,
-            }
-        }
-        Ok(filled)
+        let mut bytes = Vec::new();
+        file.take(READ_BYTES as u64).read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 }
 
