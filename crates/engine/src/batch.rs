@@ -15,9 +15,11 @@ use crate::outbox::{Batch, Change, InFlight, Written};
 use crate::timers::Armed;
 
 /// Runs written at once. Each may bring an attempt, a few events and a count with it.
-const RUNS_PER_BATCH_MAX: usize = limits::TRANSACTION_WRITES_MAX / 8;
+const RUNS_PER_BATCH_MAX: usize = limits::TRANSACTION_WRITES_MAX / 10;
 /// Nodes written at once.
 const NODES_PER_BATCH_MAX: usize = limits::TRANSACTION_WRITES_MAX / 10;
+/// Memories written at once: as many as runs, so that a start is remembered with the run that it is.
+const MEMORIES_PER_BATCH_MAX: usize = RUNS_PER_BATCH_MAX;
 /// Answers to callers written at once.
 const ASKED_PER_BATCH_MAX: usize = limits::TRANSACTION_WRITES_MAX / 20;
 
@@ -46,6 +48,12 @@ impl Cell {
             writes.push(write);
             written.push(Written::Asked);
         }
+        let mut memories = Vec::new();
+        for (about, write) in self.cut_memories(MEMORIES_PER_BATCH_MAX) {
+            memories.push(about);
+            writes.push(write);
+            written.push(Written::Memory);
+        }
         let counts = self.outbox.take_counts();
         written.resize(written.len() + counts.len(), Written::History);
         writes.extend(counts);
@@ -55,7 +63,7 @@ impl Cell {
         if self.outbox.has_writes() {
             messages = self.hold_on(messages);
         }
-        self.outbox.in_flight = Some(InFlight { writes: written, messages, asked: changes });
+        self.outbox.in_flight = Some(InFlight { writes: written, messages, asked: changes, memories });
         Some(Batch { transaction: Transaction::fenced(fence, writes) })
     }
 
@@ -161,6 +169,7 @@ impl Cell {
         let Some(in_flight) = self.outbox.in_flight.take() else { return };
         assert_eq!(in_flight.writes.len(), outcomes.len(), "one outcome for each write");
         let mut asked = in_flight.asked.into_iter();
+        let mut memories = in_flight.memories.into_iter();
         let mut refused_runs = Vec::new();
         for (written, outcome) in in_flight.writes.iter().zip(outcomes) {
             match (written, outcome) {
@@ -188,6 +197,11 @@ impl Cell {
                 (Written::Asked, outcome) => {
                     if let Some((request, change)) = asked.next() {
                         self.answer(now, request, change, *outcome == Outcome::Applied);
+                    }
+                }
+                (Written::Memory, outcome) => {
+                    if let (Some(about), Outcome::Conflict(conflict)) = (memories.next(), outcome) {
+                        self.memory_conflict(about, conflict);
                     }
                 }
                 (Written::Node(_), Outcome::Applied) | (Written::History, _) => {}

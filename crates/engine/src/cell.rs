@@ -12,10 +12,13 @@
 
 use mainspring_model::{Epoch, ErrorCode, Node, Pause, Run, RunId, Timestamp};
 
+use mainspring_store::Record;
+
 use crate::concurrency::Concurrency;
 use crate::config::Config;
 use crate::event::Event;
 use crate::load::Loading;
+use crate::memory::Memory;
 use crate::message::{Answer, Message};
 use crate::nodes::Nodes;
 use crate::outbox::Outbox;
@@ -45,6 +48,7 @@ pub struct Cell {
     pub(crate) timers: Timers,
     pub(crate) concurrency: Concurrency,
     pub(crate) rates: RateLimits,
+    pub(crate) memory: Memory,
     pub(crate) overflow: Overflow,
     pub(crate) overdue: Overdue,
     pub(crate) outbox: Outbox,
@@ -71,12 +75,14 @@ pub struct Tenure {
     pub nodes: Vec<Node>,
     /// Whether the cell is paused.
     pub pause: Option<Pause>,
+    /// What earlier owners wrote down: all records of [`Tenure::memories_of`].
+    pub memories: Vec<Record>,
 }
 
 impl Cell {
     /// A cell under a fresh lease. It loads before it acts: see [`Self::take_messages`] for the first reads.
     pub fn new(config: Config, tenure: Tenure, now: Timestamp) -> Self {
-        let Tenure { epoch, lease_until, nodes, pause } = tenure;
+        let Tenure { epoch, lease_until, nodes, pause, memories } = tenure;
         let mut cell = Self {
             config,
             epoch,
@@ -90,6 +96,7 @@ impl Cell {
             timers: Timers::default(),
             concurrency: Concurrency::default(),
             rates: RateLimits::default(),
+            memory: Memory::default(),
             overflow: Overflow::default(),
             overdue: Overdue::default(),
             outbox: Outbox::default(),
@@ -100,6 +107,7 @@ impl Cell {
             stats: Stats::default(),
             diverged: None,
         };
+        cell.remember(&memories);
         cell.begin_loading(now, nodes);
         cell
     }

@@ -20,6 +20,7 @@ mod fairshare;
 mod keys;
 mod lifecycle;
 mod load;
+mod memory;
 mod message;
 mod nodes;
 mod nodeset;

@@ -27,7 +27,6 @@ impl Cell {
             let ix = self.nodes.insert(node, now, revision);
             self.arm_node(ix);
         }
-        self.rates.begin(now, self.epoch.0 > 1);
         self.overflow.horizon = now + self.config.timed_horizon;
         self.loading = Some(Loading { shelf: Shelf::Flight });
         self.read(Shelf::Flight, None, None, self.config.page_rows);

@@ -4,6 +4,8 @@
 //! held with the batch of that change and comes out only when [`crate::Cell::committed`] says that the
 //! batch is durable. A run changed by many events is written once in a batch.
 
+use std::collections::BTreeSet;
+
 use mainspring_model::{
     Attempt, CounterKey, Counts, JobId, Namespace, Pause, RunEventKind, RunId, Timestamp,
 };
@@ -11,6 +13,7 @@ use mainspring_store::{Transaction, Write};
 use rustc_hash::FxHashMap;
 
 use crate::event::RequestId;
+use crate::memory::About;
 use crate::message::Message;
 
 /// A transaction under way. Until it is answered no other is cut.
@@ -35,6 +38,8 @@ pub(crate) struct Outbox {
     /// Events, each written with the next version of its run.
     pub(crate) events: Vec<(usize, Timestamp, RunEventKind)>,
     counts: FxHashMap<(JobId, Timestamp), (Namespace, Counts)>,
+    /// What the cell remembers about jobs and changed since the last cut.
+    pub(crate) memories: BTreeSet<About>,
     /// Writes that answer a caller.
     pub(crate) asked: Vec<(Write, RequestId)>,
     pub(crate) in_flight: Option<InFlight>,
@@ -50,6 +55,8 @@ pub(crate) struct InFlight {
     pub(crate) messages: Vec<(Option<RunId>, Message)>,
     /// What the writes that answer a caller change, in their order.
     pub(crate) asked: Vec<(RequestId, Change)>,
+    /// What the writes of memories are about, in their order.
+    pub(crate) memories: Vec<About>,
 }
 
 /// What takes effect in memory when it is durable.
@@ -67,6 +74,7 @@ pub(crate) enum Written {
     UpdateRun(usize),
     Node(usize),
     Asked,
+    Memory,
     History,
 }
 
@@ -110,6 +118,7 @@ impl Outbox {
             + self.attempts.len()
             + self.asked.len()
             + self.counts.len()
+            + self.memories.len()
     }
 
     /// Everything owed about a run is void. Answers the requests that still wait for one.
@@ -134,7 +143,8 @@ impl Outbox {
             && self.attempts.is_empty()
             && self.events.is_empty()
             && self.counts.is_empty()
-            && self.asked.is_empty())
+            && self.asked.is_empty()
+            && self.memories.is_empty())
     }
 }
 

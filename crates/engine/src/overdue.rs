@@ -59,6 +59,9 @@ impl Cell {
         if self.overdue.looks_since.is_some() {
             return; // What was noted since it began is looked at after it.
         }
+        if now < self.overdue.rests_until {
+            return self.arm_overdue();
+        }
         self.overdue.due = None;
         if let Some(first) = self.first_in_store() {
             self.overdue.looks_since = Some(now);

@@ -11,6 +11,7 @@ use mainspring_model::{Command, Place, Shelf, Timestamp, hash};
 use crate::balancer::{Ask, Candidates};
 use crate::cell::Cell;
 use crate::class::{Full, QUEUE_END};
+use crate::memory::About;
 use crate::message::{Message, Order};
 use crate::preference;
 use crate::queue::{Block, Group};
@@ -136,7 +137,7 @@ impl Cell {
     pub(crate) fn bound_to(&self, group: &Group) -> Option<usize> {
         let class = &self.queue.classes[group.class];
         let sticky = match class.key.sticky {
-            Some(Sticky::Require) => self.shapes.jobs[group.job].sticky,
+            Some(Sticky::Require) => self.shapes.jobs[group.job].health.sticky,
             Some(Sticky::Prefer) | None => None,
         };
         let ix = self.nodes.find(group.key.pinned.or(sticky)?)?;
@@ -234,7 +235,8 @@ impl Cell {
             return (has_room(bound) && self.allows(group_ix, bound)).then_some(bound);
         }
         if class.key.sticky == Some(Sticky::Prefer)
-            && let Some(last) = job.sticky.and_then(|id| self.nodes.find(id)).filter(|ix| has_room(*ix))
+            && let Some(last) =
+                job.health.sticky.and_then(|id| self.nodes.find(id)).filter(|ix| has_room(*ix))
             && self.allows(group_ix, last)
         {
             return Some(last);
@@ -285,8 +287,8 @@ impl Cell {
         let entry = &self.runs.entries[run_ix];
         let shape = self.shapes.of(entry);
         if let Some(rate) = &shape.spec.rate_limit {
-            let key = entry.head.keys.as_ref().map_or("", |keys| &keys.rate);
-            self.rates.started(entry.head.job, key, rate.limit.get(), rate.per, now);
+            self.rates.started(entry.head.job, entry.rate_key(), rate.per, now);
+            self.outbox.memories.insert(About::Starts(entry.head.job, entry.rate_key().into()));
         }
         self.stats.placed += 1;
         self.mark(run_ix);

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mainspring_model::spec::{Balancer, Dispatch, PriorityClass};
-use mainspring_model::{JobId, JobSpec, NodeId, Pause, Timestamp};
+use mainspring_model::{JobId, JobSpec, Pause};
 use rustc_hash::FxHashMap;
 use slab::Slab;
 
+use crate::memory::Health;
 use crate::runs::RunEntry;
 
 /// A job version in use.
@@ -31,11 +32,7 @@ pub(crate) struct Shape {
 pub(crate) struct JobEntry {
     pub(crate) id: JobId,
     pub(crate) pause: Option<Pause>,
-    /// Attempts in a row that ended with the loss of their node, counted once per silence.
-    pub(crate) losses: u32,
-    pub(crate) lost_at: Option<Timestamp>,
-    /// The node of the last success, for sticky jobs.
-    pub(crate) sticky: Option<NodeId>,
+    pub(crate) health: Health,
     /// Attempts by node, for those that hold any; only kept for jobs that spread.
     pub(crate) nodes: FxHashMap<usize, u32>,
     /// Groups in which its runs wait.
@@ -50,6 +47,8 @@ pub(crate) struct Shapes {
     by_version: FxHashMap<(JobId, u32), usize>,
     pub(crate) jobs: Slab<JobEntry>,
     job_by_id: FxHashMap<JobId, usize>,
+    /// How jobs fared under earlier owners, for those that have no entry yet.
+    pub(crate) remembered: FxHashMap<JobId, Health>,
 }
 
 impl Shapes {
@@ -67,6 +66,14 @@ impl Shapes {
         self.job_by_id.contains_key(&job)
     }
 
+    /// How a job fares.
+    pub(crate) fn health(&self, job: JobId) -> Health {
+        match self.job_by_id.get(&job) {
+            Some(ix) => self.jobs[*ix].health,
+            None => self.remembered.get(&job).copied().unwrap_or_default(),
+        }
+    }
+
     /// The job's entry, made if need be.
     pub(crate) fn job(&mut self, id: JobId) -> usize {
         if let Some(ix) = self.job_by_id.get(&id) {
@@ -75,9 +82,7 @@ impl Shapes {
         let ix = self.jobs.insert(JobEntry {
             id,
             pause: None,
-            losses: 0,
-            lost_at: None,
-            sticky: None,
+            health: self.remembered.remove(&id).unwrap_or_default(),
             nodes: FxHashMap::default(),
             groups: BTreeSet::new(),
             shapes: 0,
@@ -108,7 +113,7 @@ impl Shapes {
         job.shapes -= 1;
         self.by_version.remove(&(job.id, shape.version));
         // A pause and a loss are remembered while no run of the job is here, and so is where it last ran.
-        if job.shapes == 0 && job.pause.is_none() && job.losses == 0 && job.sticky.is_none() {
+        if job.shapes == 0 && job.pause.is_none() && job.health == Health::default() {
             self.job_by_id.remove(&job.id);
             self.jobs.remove(shape.job);
         }

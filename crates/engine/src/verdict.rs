@@ -110,24 +110,30 @@ impl Cell {
         let executed = matches!(entry.phase, Phase::Accepted { .. } | Phase::Started { .. });
         let (job_ix, sticky) = (self.shapes.of(entry).job, self.shapes.of(entry).sticky);
         let was_suspect = self.is_suspect(job_ix);
-        let job = &mut self.shapes.jobs[job_ix];
-        match entry.status.cause {
+        match &entry.status.cause {
             Some(Cause::Lost { .. }) if executed => {
-                if job.lost_at.is_none_or(|last| now.since(last) > self.config.lost_after) {
-                    job.losses += 1;
-                    job.lost_at = Some(now);
-                }
+                let silence = self.config.lost_after;
+                self.change_health(job_ix, |health| {
+                    if health.lost_at.is_none_or(|last| now.since(last) > silence) {
+                        health.losses += 1;
+                        health.lost_at = Some(now);
+                    }
+                });
             }
             // These say nothing about what the job does to its node.
             Some(
                 Cause::Lost { .. } | Cause::Vanished { .. } | Cause::Refused { .. } | Cause::Cancelled { .. },
             )
             | None => {}
-            Some(_) => {
-                job.losses = 0;
-                if entry.status.cause.as_ref().is_some_and(Cause::is_success) {
-                    job.sticky = if sticky { entry.status.node } else { None };
-                }
+            Some(cause) => {
+                let home = entry.status.node.filter(|_| sticky);
+                let succeeded = cause.is_success();
+                self.change_health(job_ix, |health| {
+                    (health.losses, health.lost_at) = (0, None);
+                    if succeeded {
+                        health.sticky = home;
+                    }
+                });
             }
         }
         if was_suspect && !self.is_suspect(job_ix) {
@@ -137,11 +143,11 @@ impl Cell {
 
     /// Whether the job lost a node and has not succeeded since.
     pub(crate) fn is_suspect(&self, job: usize) -> bool {
-        self.shapes.jobs[job].losses > 0
+        self.shapes.jobs[job].health.losses > 0
     }
 
     /// Whether the job may not be placed because it keeps killing its nodes.
     pub(crate) fn is_quarantined(&self, job: usize) -> bool {
-        self.shapes.jobs[job].losses >= limits::LOSSES_PER_JOB_MAX
+        self.shapes.jobs[job].health.losses >= limits::LOSSES_PER_JOB_MAX
     }
 }

@@ -53,7 +53,7 @@ impl Cell {
                 let job = &self.shapes.jobs[group.job];
                 match &job.pause {
                     Some(pause) => Reason::Paused { by: pause.by.clone(), note: pause.note.clone() },
-                    None => Reason::Quarantined { losses: job.losses },
+                    None => Reason::Quarantined { losses: job.health.losses },
                 }
             }
             Block::Concurrency => Reason::Concurrency {

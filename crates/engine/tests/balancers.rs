@@ -224,6 +224,25 @@ fn sticky_returns_to_the_node_of_the_last_success() {
 }
 
 #[test]
+fn sticky_knows_its_node_whoever_owns_the_cell() {
+    let (mut world, mut nodes) = world_of(&["b"]);
+    let job = world.job_with(|spec| {
+        spec.placement.sticky = Some(Sticky::Require);
+        spec.dispatch = balancer(Balancer::First);
+    });
+    let first = world.submit(&job);
+    world.finish(first);
+    nodes.push(world.node("a"));
+    for _ in 0..4 {
+        world.take_over();
+        nodes.iter().for_each(|node| world.connect(*node));
+        let run = world.submit(&job);
+        assert_eq!(world.node_of(run), "b");
+        world.finish(run);
+    }
+}
+
+#[test]
 fn sticky_that_requires_waits_for_its_node_while_it_lives() {
     let mut world = World::new();
     let a = world.node_with("a", |node| node.slots = 1);

@@ -54,7 +54,13 @@ fn the_same_story_is_told_the_same() {
 #[test]
 fn nothing_is_said_or_written_without_an_event() {
     let now = Timestamp::from_micros(1);
-    let tenure = Tenure { epoch: Epoch(1), lease_until: Timestamp::MAX, nodes: Vec::new(), pause: None };
+    let tenure = Tenure {
+        epoch: Epoch(1),
+        lease_until: Timestamp::MAX,
+        nodes: Vec::new(),
+        pause: None,
+        memories: Vec::new(),
+    };
     let mut cell = Cell::new(Config::default(), tenure, now);
     assert!(matches!(cell.take_messages()[..], [Message::Read(_)]));
     for _ in 0..10 {

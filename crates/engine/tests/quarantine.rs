@@ -49,6 +49,25 @@ fn after_some_losses_in_a_row_the_job_is_held_until_somebody_resumes_it() {
 }
 
 #[test]
+fn it_is_held_by_the_next_owner_too() {
+    let mut world = World::new();
+    let nodes = nodes(&mut world, 5);
+    let job = world.job();
+    let run = quarantine(&mut world, &job);
+    for _ in 0..2 {
+        world.take_over();
+        nodes.iter().for_each(|node| world.connect(*node));
+        assert_eq!(world.why(run), Reason::Quarantined { losses: limits::LOSSES_PER_JOB_MAX });
+    }
+    world.pause_job(&job, None);
+    world.finish(run);
+    world.take_over();
+    nodes.iter().for_each(|node| world.connect(*node));
+    let next = world.submit(&job);
+    world.states(&[next], RunState::Running);
+}
+
+#[test]
 fn a_success_in_between_clears_the_job() {
     let mut world = World::new();
     nodes(&mut world, 5);

@@ -56,18 +56,42 @@ fn a_limit_blocks_only_its_own_job() {
 }
 
 #[test]
-fn a_new_owner_assumes_the_worst() {
+fn a_window_is_the_same_for_every_owner() {
     let mut world = World::new();
     let node = world.node_with("a", |node| node.slots = 100);
-    let job = limited(&mut world, 3, 10, None);
-    world.submit_many(&job, 3);
+    let job = limited(&mut world, 3, 86_400, Some("{{ params.t }}"));
+    let submit = |world: &mut World| world.submit_params(&job, r#"{"t":"a/b"}"#);
+    let begun_at = world.now;
+    let mut runs = vec![submit(&mut world), submit(&mut world)];
+    for _ in 0..3 {
+        world.pass(secs(100));
+        world.take_over();
+        world.connect(node);
+        runs.push(submit(&mut world));
+    }
+    world.states(&runs[..3], RunState::Running);
+    world.states(&runs[3..], RunState::Waiting);
+    world.pass_until(begun_at + secs(86_400) - millis(1));
+    world.states(&runs[3..], RunState::Waiting);
+    world.pass(millis(1));
+    world.states(&runs, RunState::Running);
+}
+
+#[test]
+fn a_memory_that_was_tidied_away_is_written_again() {
+    let mut world = World::new();
+    let node = world.node_with("a", |node| node.slots = 100);
+    let job = limited(&mut world, 1, 10, None);
+    world.submit(&job);
+    world.pass(secs(100));
+    let rule = mainspring_store::RecordRetention::Expired { at: mainspring_model::Timestamp::MAX };
+    assert_eq!(world.store.retain_records(&rule, 10), 1);
+    world.submit(&job);
     world.take_over();
     world.connect(node);
-    world.hush();
     let run = world.submit(&job);
     world.states(&[run], RunState::Waiting);
-    world.pass(secs(10));
-    world.states(&[run], RunState::Running);
+    assert_eq!(world.why(run).name(), "rate_limit");
 }
 
 #[test]

@@ -123,6 +123,7 @@ fn nodes_are_not_listened_to_before_everything_is_read() {
         lease_until: mainspring_model::Timestamp::MAX,
         nodes: world.store.nodes(world.config.cell),
         pause: None,
+        memories: Vec::new(),
     };
     let mut loading = mainspring_engine::Cell::new(world.config.clone(), tenure, world.now);
     loading.take_messages();

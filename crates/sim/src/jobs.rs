@@ -38,7 +38,7 @@ const JOBS: &[(&str, Nature, &str)] = &[
     ("limited", Nature::Ordinary, "script: exit 0\nconcurrency: {limit: 2, key: '{{ params.k }}'}"),
     ("newest", Nature::Ordinary, "script: exit 0\nconcurrency: {limit: 1, overlap: cancel_old}"),
     ("single", Nature::Ordinary, "script: exit 0\nconcurrency: {limit: 1, overlap: queue_one}"),
-    ("rated", Nature::Ordinary, "script: exit 0\nrate_limit: {limit: 3, per: 5s}\nretry: {max: 1}"),
+    ("rated", Nature::Ordinary, "script: exit 0\nrate_limit: {limit: 2, per: 30s}\nretry: {max: 1}"),
     ("once", Nature::Ordinary, "script: exit 0\ndelivery: at_most_once"),
     (
         "heavy",

@@ -42,6 +42,7 @@ plants! {
     NeverLost, "never-lost", "a silent node is never given up";
     NoConcurrencyLimit, "no-concurrency-limit", "the owner does not know the concurrency limit";
     NoRateLimit, "no-rate-limit", "the owner does not know the rate limit";
+    ForgetStarts, "forget-starts", "a new owner does not know what the old one started under a rate limit";
     Overbooking, "overbooking", "the owner believes that runs need a quarter of what they need";
     EndlessRetries, "endless-retries", "the owner does not know how many retries there are";
     FastClock, "fast-clock", "the scheduler's clock runs an hour ahead";

@@ -9,13 +9,13 @@ use mainspring_engine::{
     Answer, Cell, Config, Event, LeaseAnswer, LeaseStep, LoadedRun, Message, Owner, OwnerConfig, RequestId,
     ShelfRead, Submission, Tenure,
 };
-use mainspring_model::{CellId, JobId, MemberId, Node, Pause, RunHead, RunId, Timestamp};
+use mainspring_model::{CellId, JobId, MemberId, Pause, RunHead, RunId, Timestamp};
 use mainspring_store::{Outcome, Transaction, Write};
 
 use crate::jobs::SimJob;
 use crate::plan::SECOND;
 use crate::plant::Plant;
-use crate::store::{Ask, Told};
+use crate::store::{Ask, Handover, Told};
 
 /// A question that got no answer is asked again after this.
 const PATIENCE: i64 = 2 * SECOND;
@@ -296,8 +296,8 @@ impl Scheduler {
             (Purpose::Lease(cell), Told::Renewed(held)) => {
                 self.lease_answered(now, cell, LeaseAnswer::Renewed(held), &mut doings)
             }
-            (Purpose::Tenure { cell }, Told::Tenure { nodes, pause, clock }) => {
-                self.take_over(now, cell, (nodes, pause, clock), &mut doings)
+            (Purpose::Tenure { cell }, Told::Tenure(handover)) => {
+                self.take_over(now, cell, *handover, &mut doings)
             }
             (Purpose::Commit(cell), Told::Committed(outcomes)) => {
                 self.committed(now, cell, &outcomes, &mut doings)
@@ -342,15 +342,9 @@ impl Scheduler {
         }
     }
 
-    fn take_over(
-        &mut self,
-        now: i64,
-        cell_id: CellId,
-        (nodes, pause, store_clock): (Vec<Node>, Option<Pause>, Timestamp),
-        doings: &mut Vec<Doing>,
-    ) {
+    fn take_over(&mut self, now: i64, cell_id: CellId, handover: Handover, doings: &mut Vec<Doing>) {
         let clock = self.clock(now);
-        let nodes = self.forget_drains(nodes);
+        let Handover { nodes, pause, memories, clock: store_clock } = self.spoil_handover(handover);
         let Some(seat) = self.seats.get_mut(&cell_id) else { return };
         let (Some(epoch), Some(lease_until)) = (seat.owner.epoch(clock), seat.owner.lease_until()) else {
             return;
@@ -365,7 +359,7 @@ impl Scheduler {
             Some(Plant::NeverLost) => config.lost_after = Duration::from_secs(86_400),
             _ => {}
         }
-        seat.cell = Some(Cell::new(config, Tenure { epoch, lease_until, nodes, pause }, clock));
+        seat.cell = Some(Cell::new(config, Tenure { epoch, lease_until, nodes, pause, memories }, clock));
         self.pump(now, cell_id, doings);
     }
 

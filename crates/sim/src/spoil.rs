@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use mainspring_engine::LoadedRun;
-use mainspring_model::{CellId, JobSpec, Node, NodeState, Shelf, limits};
+use mainspring_model::{CellId, JobSpec, NodeState, Shelf, limits};
 use mainspring_store::Outcome;
 
 use crate::plant::Plant;
 use crate::scheduler::{Doing, Purpose, Scheduler};
-use crate::store::Ask;
+use crate::store::{Ask, Handover};
 
 impl Scheduler {
     /// Plants that take a rule away from the engine.
@@ -44,14 +44,16 @@ impl Scheduler {
         rows
     }
 
-    /// Plant: a new owner believes every node in service.
-    pub(crate) fn forget_drains(&self, mut nodes: Vec<Node>) -> Vec<Node> {
-        if self.plant == Some(Plant::ForgetDrain) {
-            for node in &mut nodes {
-                node.state = NodeState::Up;
+    /// Plants that spoil what a new owner is told.
+    pub(crate) fn spoil_handover(&self, mut handover: Handover) -> Handover {
+        match self.plant {
+            Some(Plant::ForgetDrain) => {
+                handover.nodes.iter_mut().for_each(|node| node.state = NodeState::Up);
             }
+            Some(Plant::ForgetStarts) => handover.memories.clear(),
+            _ => {}
         }
-        nodes
+        handover
     }
 
     /// Plant: takes the lease without watching it die.

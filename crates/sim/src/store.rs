@@ -3,8 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use mainspring_engine::Tenure;
 use mainspring_model::{CellId, Epoch, JobId, Lease, MemberId, Node, Pause, Timestamp};
-use mainspring_store::{Error, LeaseGrant, LeaseRequest, Outcome, Page, ShelfQuery, Transaction, Write};
+use mainspring_store::{
+    Error, LeaseGrant, LeaseRequest, Outcome, Page, Record, ShelfQuery, Transaction, Write,
+};
 use mainspring_store_mem::MemCore;
 
 use crate::plant::Plant;
@@ -29,9 +32,18 @@ pub(crate) enum Told {
     Seen(Option<Lease>),
     Asked(LeaseGrant),
     Renewed(bool),
-    Tenure { nodes: Vec<Node>, pause: Option<Pause>, clock: Timestamp },
+    Tenure(Box<Handover>),
     Shelf(ShelfQuery, Page<mainspring_model::Run>, BTreeMap<JobId, Pause>),
     Away,
+}
+
+/// What a new owner has to know.
+#[derive(Debug, Clone)]
+pub(crate) struct Handover {
+    pub nodes: Vec<Node>,
+    pub pause: Option<Pause>,
+    pub memories: Vec<Record>,
+    pub clock: Timestamp,
 }
 
 /// The store and its faults.
@@ -83,11 +95,12 @@ impl SimStore {
             Ask::Renew { cell, member, epoch, expires_at } => {
                 Told::Renewed(self.core.renew_lease(cell, member, epoch, expires_at))
             }
-            Ask::Tenure(cell) => Told::Tenure {
+            Ask::Tenure(cell) => Told::Tenure(Box::new(Handover {
                 nodes: self.core.nodes(cell),
                 pause: self.core.cell_pause(cell),
+                memories: self.core.records(&Tenure::memories_of(cell, None)).expect("a page").rows,
                 clock: Timestamp::from_micros(now + self.clock_offset),
-            },
+            })),
             Ask::Shelf(query) => match self.core.shelf(&query) {
                 Ok(page) => {
                     let paused = |run: &mainspring_model::Run| {

@@ -1,5 +1,5 @@
-//! Records: the small documents of the management side (tokens, grants, audit…), which the store keeps under a kind
-//! and a key and never looks into. What the kinds are and what the values mean is `app`'s.
+//! Records: small documents of the management side (tokens, grants, audit…) and of the engine (what it remembers about
+//! jobs), which the store keeps under a kind and a key and never looks into.
 //!
 //! A record has a revision, so that every change is a compare-and-set. One that is past its `expires_at` is read like
 //! any other until [`crate::Store::retain_records`] removes it: a store does not compare times, its caller does.
@@ -8,7 +8,8 @@ use std::borrow::Borrow;
 
 use mainspring_model::{Payload, Timestamp};
 
-/// What a record is about. Numbers are given out by `app` and never used again.
+/// What a record is about. Numbers below 1,000 are given out by `app`, those from there on by `engine`; none is ever used
+/// again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordKind(pub u16);
 

@@ -76,7 +76,13 @@ impl Cluster {
     /// A loaded cell with nodes and no work.
     pub(super) fn new(situation: Situation, nodes: usize, shapes: usize) -> Self {
         let now = Timestamp::from_micros(1_700_000_000_000_000);
-        let tenure = Tenure { epoch: Epoch(1), lease_until: Timestamp::MAX, nodes: Vec::new(), pause: None };
+        let tenure = Tenure {
+            epoch: Epoch(1),
+            lease_until: Timestamp::MAX,
+            nodes: Vec::new(),
+            pause: None,
+            memories: Vec::new(),
+        };
         let mut cluster = Self {
             cell: Cell::new(Config { waiting_max: 1_000_000, ..Config::default() }, tenure, now),
             situation,

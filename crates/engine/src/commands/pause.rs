@@ -31,8 +31,7 @@ impl Cell {
         entry.pause = pause;
         if resumed {
             // Whoever resumes a quarantined job has looked at it.
-            entry.losses = 0;
-            entry.lost_at = None;
+            self.change_health(ix, |health| (health.losses, health.lost_at) = (0, None));
             self.release_job(now, ix);
         }
     }

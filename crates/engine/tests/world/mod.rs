@@ -186,6 +186,7 @@ fn own(store: &mut MemCore, config: &Config, now: Timestamp) -> (Cell, Epoch) {
         lease_until: expires_at,
         nodes: store.nodes(config.cell),
         pause: store.cell_pause(config.cell),
+        memories: store.records(&Tenure::memories_of(config.cell, None)).expect("records").rows,
     };
     (Cell::new(config.clone(), tenure, now), lease.epoch)
 }

@@ -4,7 +4,7 @@ use mainspring_app::audit;
 use mainspring_app::ports::{CellError, Command, LiveRun, NewRun, Overview};
 use mainspring_engine::{Answer, Event, LeaseAnswer, LoadedRun, ShelfRead};
 use mainspring_model::{Node, NodeId, Pause, RunId, Timestamp};
-use mainspring_store::Outcome;
+use mainspring_store::{Outcome, Record};
 use mainspring_wire::agent::ToNode;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::DropGuard;
@@ -95,5 +95,6 @@ pub(super) enum Delivery {
 pub(crate) struct Handover {
     pub(crate) nodes: Vec<Node>,
     pub(crate) pause: Option<Pause>,
+    pub(crate) memories: Vec<Record>,
     pub(crate) clock: Timestamp,
 }

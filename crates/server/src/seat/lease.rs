@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_engine::{LeaseAnswer, LeaseStep};
+use mainspring_engine::{LeaseAnswer, LeaseStep, Tenure};
 use mainspring_model::CellId;
-use mainspring_store::{Result, Store};
+use mainspring_store::{Record, Result, Store};
 use tokio::time::{sleep, timeout};
 use tracing::warn;
 
@@ -64,6 +64,20 @@ async fn handover(store: &dyn Store, cell: CellId) -> Result<Handover> {
     Ok(Handover {
         nodes: store.nodes(cell).await?,
         pause: store.cell_pause(cell).await?,
+        memories: memories(store, cell).await?,
         clock: store.clock().await?,
     })
+}
+
+async fn memories(store: &dyn Store, cell: CellId) -> Result<Vec<Record>> {
+    let mut memories: Vec<Record> = Vec::new();
+    loop {
+        let after = memories.last().map(|record| record.key.clone());
+        let page = store.records(Tenure::memories_of(cell, after)).await?;
+        let is_last = !page.more || page.rows.is_empty();
+        memories.extend(page.rows);
+        if is_last {
+            return Ok(memories);
+        }
+    }
 }

@@ -272,8 +272,8 @@ impl Seat {
         let (Some(epoch), Some(until)) = (self.owner.epoch(now), self.owner.lease_until()) else { return };
         let shift = handover.clock.as_micros() - now.as_micros();
         let shifted = |at: Timestamp| Timestamp::from_micros(at.as_micros() + shift);
-        let tenure =
-            Tenure { epoch, lease_until: shifted(until), nodes: handover.nodes, pause: handover.pause };
+        let Handover { nodes, pause, memories, .. } = handover;
+        let tenure = Tenure { epoch, lease_until: shifted(until), nodes, pause, memories };
         info!(cell = %self.id, %epoch, "this scheduler owns the cell");
         self.tenure = Some(Reign {
             cell: Cell::new(self.config.engine.clone(), tenure, shifted(now)),
