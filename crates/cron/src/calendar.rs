@@ -1,0 +1,157 @@
+//! Days and times that are left out: holidays, days of rest, blackouts. Calendars have names and are shared; which one a
+//! schedule heeds is the schedule's.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::civil::{Date, Time};
+use jiff::tz::Offset;
+
+use crate::error::Error;
+
+/// What a day is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holiday {
+    /// No work, whatever the day of the week.
+    Off,
+    /// Work, whatever the day of the week.
+    Working,
+}
+
+/// A time of every day, from one minute to before another; it may go over midnight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DailyWindow {
+    from: Time,
+    until: Time,
+}
+
+/// Which days are for work, and when on any day nothing is to happen. Everything is read on the wall clock of the schedule.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Calendar {
+    /// Days of the week without work; bit 0 is Sunday.
+    weekend: u8,
+    days: BTreeMap<Date, Holiday>,
+    blackouts: Vec<DailyWindow>,
+}
+
+impl Calendar {
+    /// The most days that a calendar may name.
+    pub const DAYS_MAX: usize = 10_000;
+    /// The most blackouts.
+    pub const BLACKOUTS_MAX: usize = 100;
+
+    /// A calendar. `weekend` are days of the week, 0 for Sunday.
+    pub fn new(
+        weekend: impl IntoIterator<Item = u8>,
+        days: impl IntoIterator<Item = (Date, Holiday)>,
+        blackouts: Vec<DailyWindow>,
+    ) -> Result<Self, Error> {
+        let mut set = 0;
+        for day in weekend {
+            if day > 6 {
+                return Err(Error::new(format!("weekend: `{day}` is not 0 (Sunday) to 6")));
+            }
+            set |= 1 << day;
+        }
+        let days: BTreeMap<Date, Holiday> = days.into_iter().collect();
+        if days.len() > Self::DAYS_MAX || blackouts.len() > Self::BLACKOUTS_MAX {
+            let (days, blackouts) = (Self::DAYS_MAX, Self::BLACKOUTS_MAX);
+            return Err(Error::new(format!("a calendar has at most {days} days and {blackouts} blackouts")));
+        }
+        Ok(Self { weekend: set, days, blackouts })
+    }
+
+    /// Whether nothing is to happen at a local second.
+    pub(crate) fn leaves_out(&self, local: i64) -> bool {
+        let Ok(at) = jiff::Timestamp::from_second(local) else { return false };
+        let at = Offset::UTC.to_datetime(at);
+        !self.is_working_day(at.date()) || self.blackouts.iter().any(|window| window.holds(at.time()))
+    }
+
+    /// Whether a day is for work.
+    pub fn is_working_day(&self, date: Date) -> bool {
+        match self.days.get(&date) {
+            Some(Holiday::Off) => false,
+            Some(Holiday::Working) => true,
+            None => self.weekend >> date.weekday().to_sunday_zero_offset() & 1 == 0,
+        }
+    }
+}
+
+impl DailyWindow {
+    fn holds(&self, time: Time) -> bool {
+        match self.from <= self.until {
+            true => self.from <= time && time < self.until,
+            false => self.from <= time || time < self.until,
+        }
+    }
+}
+
+impl FromStr for DailyWindow {
+    type Err = Error;
+
+    /// `22:00-06:00`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let wrong = || Error::new(format!("`{text}` is not a time of day; write `22:00-06:00`"));
+        let (from, until) = text.split_once('-').ok_or_else(wrong)?;
+        let time = |text: &str| text.trim().parse::<Time>().map_err(|_| wrong());
+        let window = Self { from: time(from)?, until: time(until)? };
+        if [window.from, window.until].iter().any(|time| time.second() != 0 || time.subsec_nanosecond() != 0)
+        {
+            return Err(wrong());
+        }
+        if window.from == window.until {
+            return Err(Error::new(format!("`{text}` has no length; for whole days name the days")));
+        }
+        Ok(window)
+    }
+}
+
+impl fmt::Display for DailyWindow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, until } = self;
+        write!(f, "{:02}:{:02}-{:02}:{:02}", from.hour(), from.minute(), until.hour(), until.minute())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn local(text: &str) -> i64 {
+        text.parse::<jiff::Timestamp>().unwrap().as_second()
+    }
+
+    fn date(text: &str) -> Date {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn weekends_holidays_and_days_worked_instead() {
+        let days = [
+            (date("2026-10-01"), Holiday::Off),
+            // A Saturday that is worked instead.
+            (date("2026-10-10"), Holiday::Working),
+        ];
+        let calendar = Calendar::new([0, 6], days, vec![]).unwrap();
+        assert!(calendar.leaves_out(local("2026-10-01T09:00:00Z")));
+        assert!(calendar.leaves_out(local("2026-10-03T09:00:00Z")));
+        assert!(!calendar.leaves_out(local("2026-10-10T09:00:00Z")));
+        assert!(!calendar.leaves_out(local("2026-10-12T09:00:00Z")));
+        assert!(Calendar::new([7], [], vec![]).is_err());
+    }
+
+    #[test]
+    fn blackouts_go_over_midnight() {
+        let calendar = Calendar::new([], [], vec!["22:00-06:00".parse().unwrap()]).unwrap();
+        for (time, left_out) in
+            [("21:59:59", false), ("22:00:00", true), ("05:59:59", true), ("06:00:00", false)]
+        {
+            assert_eq!(calendar.leaves_out(local(&format!("2026-10-03T{time}Z"))), left_out, "{time}");
+        }
+        for wrong in ["22:00", "22:00-22:00", "25:00-26:00", "a-b"] {
+            assert!(wrong.parse::<DailyWindow>().is_err(), "{wrong}");
+        }
+    }
+}
