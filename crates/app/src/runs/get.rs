@@ -143,23 +143,24 @@ impl App {
         seen
     }
 
-    /// Runs for a list. Those that wait say why, where their owners answer.
+    /// Runs for a list. Those that are not over say why they wait or how far they are, where their owners answer.
     pub(super) async fn describe_all(&self, rows: &[Run]) -> Result<Vec<api::Run>> {
         let specs = self.specs_of(rows).await?;
-        let mut waiting: BTreeMap<CellId, Vec<RunId>> = BTreeMap::new();
+        let mut active: BTreeMap<CellId, Vec<RunId>> = BTreeMap::new();
         for row in rows.iter().filter(|row| !row.status.state.is_terminal()) {
-            waiting.entry(row.status.cell).or_default().push(row.head.id);
+            active.entry(row.status.cell).or_default().push(row.head.id);
         }
-        let mut reasons = FxHashMap::default();
-        for (cell, runs) in waiting {
-            let live = self.cells.live(cell, &runs).await.unwrap_or_default();
-            let known = live.into_iter().filter_map(|live| Some((live.run.head.id, live.reason?)));
-            reasons.extend(known);
+        let mut live: FxHashMap<RunId, LiveRun> = FxHashMap::default();
+        for (cell, runs) in active {
+            let known = self.cells.live(cell, &runs).await.unwrap_or_default();
+            live.extend(known.into_iter().map(|live| (live.run.head.id, live)));
         }
         let mut seen = Vec::with_capacity(rows.len());
         for (row, spec) in rows.iter().zip(&specs) {
-            let mut run = self.describe(row, spec.as_deref()).await;
-            if let Some(reason) = reasons.get(&row.head.id) {
+            // A run that went on since it was found stays as it was found, so that it fits the query.
+            let live = live.get(&row.head.id).filter(|live| live.run.status.state == row.status.state);
+            let mut run = self.describe(live.map_or(row, |live| &live.run), spec.as_deref()).await;
+            if let Some(reason) = live.and_then(|live| live.reason.as_ref()) {
                 run.reason = Some(reason.into());
             }
             seen.push(run);

@@ -68,6 +68,10 @@ fn run_text(run: &Run, why: &Why, attempts: &[Attempt], timeline: &[TimelineEntr
     }
     line("Node", node_of(run.node_name.as_deref(), run.node));
     line("Submitted", format!("{} by {}", run.created_at, run.submitted_by));
+    if let Some(progress) = &run.progress {
+        let words = format!("{:.0} % {}", progress.fraction * 100.0, progress.message);
+        line("Progress", words.trim_end().to_owned());
+    }
     line("Took", took(run));
     if let Some(usage) = run.usage {
         let cpu = span(std::time::Duration::from_micros(usage.cpu_us));

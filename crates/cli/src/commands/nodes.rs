@@ -64,11 +64,14 @@ pub(crate) fn table(nodes: &[Node]) -> Table {
         let running = node.running.map_or_else(|| "?".to_owned(), |running| running.to_string());
         let cpu = quantity::format_milli(node.capacity.cpu_milli);
         let cpu = match node.cpu_used_milli {
+            // A process that runs functions has none to give away.
+            _ if node.capacity.cpu_milli == 0 => String::new(),
             Some(used) => format!("{:.1} of {cpu}", used as f64 / 1000.0),
             None => cpu,
         };
         let memory = bytes(node.capacity.memory_bytes);
         let memory = match node.memory_used_bytes {
+            _ if node.capacity.memory_bytes == 0 => String::new(),
             Some(used) => format!("{} of {memory}", bytes(used)),
             None => memory,
         };
