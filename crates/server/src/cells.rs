@@ -13,6 +13,7 @@ use tokio::sync::{Notify, broadcast, oneshot};
 use tracing::{error, warn};
 
 use crate::clock::Clock;
+use crate::health::StoreHealth;
 use crate::news::Newsroom;
 use crate::seat::{Hints, Input, NodeInput, SeatHandle, Standing, read};
 use crate::settle::settle;
@@ -21,6 +22,8 @@ use crate::settle::settle;
 const OWNER_WAIT: Duration = Duration::from_secs(5);
 /// How long a caller waits for an owner whose store does not answer.
 const ANSWER_WAIT: Duration = Duration::from_secs(30);
+/// How long a store may refuse every write before callers are told: its disk may be full.
+const FAILING_WAIT: Duration = Duration::from_secs(2);
 /// How long a caller waits for a store that does not answer.
 const STORE_WAIT: Duration = Duration::from_secs(10);
 
@@ -35,6 +38,7 @@ pub(crate) struct LocalCells {
     pub(crate) chain: Arc<audit::Chain>,
     /// By cell: wakes the seat to look for runs that were put into the store.
     pub(crate) hints: Hints,
+    pub(crate) health: Arc<StoreHealth>,
 }
 
 /// Where a cell is owned.
@@ -129,10 +133,12 @@ impl LocalCells {
         };
         let (reply, answer) = oneshot::channel();
         seat.inbox.send(input(reply)).await.map_err(|_| CellError::Nowhere)?;
-        match tokio::time::timeout(ANSWER_WAIT, answer).await {
-            Ok(answer) => answer.map_err(|_| CellError::Nowhere),
-            // It may be done yet: the caller asks again, with the same key.
-            Err(_) => Err(CellError::Unavailable),
+        // What is not answered in time may be done yet: the caller asks again, with the same key.
+        tokio::select! {
+            biased;
+            answer = answer => answer.map_err(|_| CellError::Nowhere),
+            () = self.health.failing_for(FAILING_WAIT) => Err(CellError::Unavailable),
+            () = tokio::time::sleep(ANSWER_WAIT) => Err(CellError::Unavailable),
         }
     }
 

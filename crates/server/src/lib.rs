@@ -9,6 +9,7 @@ mod artifacts;
 mod cells;
 mod clock;
 mod error;
+mod health;
 pub mod http;
 mod identity;
 mod janitor;

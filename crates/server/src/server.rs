@@ -24,6 +24,7 @@ use crate::artifacts::Repository;
 use crate::cells::LocalCells;
 use crate::clock::Clock;
 use crate::error::Error;
+use crate::health::StoreHealth;
 use crate::http;
 use crate::identity::{self, Identity, StoreFile};
 use crate::janitor::Janitor;
@@ -83,8 +84,16 @@ impl Server {
         let news = Newsroom::new();
         let seats_stop = CancellationToken::new();
         let hints: Hints = (0..options.cells).map(|_| Notify::new()).collect();
-        let common =
-            Seats { options: &options, store: &store, clock, news: &news, chain: &chain, hints: &hints };
+        let health = Arc::new(StoreHealth::new());
+        let common = Seats {
+            options: &options,
+            store: &store,
+            clock,
+            news: &news,
+            chain: &chain,
+            hints: &hints,
+            health: &health,
+        };
         let (handles, seats) = common.take(&identity, &seats_stop).into_iter().unzip();
         let cells = Arc::new(LocalCells {
             seats: handles,
@@ -95,6 +104,7 @@ impl Server {
             news,
             chain: Arc::clone(&chain),
             hints,
+            health,
         });
         let vault = open_vault(&options)?;
         let artifacts = open_artifacts(&options)?;
@@ -240,6 +250,7 @@ struct Seats<'a> {
     news: &'a Newsroom,
     chain: &'a Arc<Chain>,
     hints: &'a Hints,
+    health: &'a Arc<StoreHealth>,
 }
 
 impl Seats<'_> {
@@ -264,6 +275,7 @@ impl Seats<'_> {
             news: self.news.clone(),
             chain: Arc::clone(self.chain),
             hints: Arc::clone(self.hints),
+            health: Arc::clone(self.health),
         };
         (0..count).map(|cell| Seat::start(config(cell), stop.clone())).collect()
     }

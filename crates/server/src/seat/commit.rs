@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
 use super::input::Delivery;
+use crate::health::StoreHealth;
 use crate::settle::settle;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
@@ -28,12 +29,13 @@ pub(super) struct Batch {
     /// How many of the writes are the engine's; the audit follows.
     pub(super) engine_writes: usize,
     pub(super) given_up: CancellationToken,
+    pub(super) health: Arc<StoreHealth>,
 }
 
 /// Writes a batch. What was asked is written down even when the batch is not written.
 pub(super) async fn write(store: Arc<dyn Store>, batch: Batch) -> Delivery {
-    let Batch { mut transaction, engine_writes, given_up } = batch;
-    let outcomes = outcomes(&*store, &transaction, &given_up).await;
+    let Batch { mut transaction, engine_writes, given_up, health } = batch;
+    let outcomes = outcomes(&*store, &transaction, &given_up, &health).await;
     if outcomes.is_none() {
         tokio::spawn(write_alone(store, transaction.writes.split_off(engine_writes)));
     }
@@ -45,6 +47,7 @@ async fn outcomes(
     store: &dyn Store,
     transaction: &Transaction,
     given_up: &CancellationToken,
+    health: &StoreHealth,
 ) -> Option<Vec<Outcome>> {
     let mut pause = FIRST_PAUSE;
     loop {
@@ -53,7 +56,10 @@ async fn outcomes(
             () = given_up.cancelled() => return None,
         };
         match answer {
-            Ok(Ok(outcomes)) => return Some(outcomes),
+            Ok(Ok(outcomes)) => {
+                health.worked();
+                return Some(outcomes);
+            }
             Err(_) => warn!("the store does not answer; a batch is sent again"),
             Ok(Err(Error::FenceLost { cell, epoch })) => {
                 info!(%cell, %epoch, "another scheduler owns the cell");
@@ -67,6 +73,7 @@ async fn outcomes(
                 return None;
             }
         }
+        health.failed();
         tokio::select! {
             () = given_up.cancelled() => return None,
             () = sleep(pause) => pause = (pause * 2).min(PAUSE_MAX),

@@ -97,7 +97,8 @@ impl Seat {
         transaction.writes.extend(self.config.chain.record(reign.now(self.config.clock), entries));
         reign.batch = Some(Flight { engine_writes, changes });
         let given_up = reign.given_up.clone();
-        let batch = commit::Batch { transaction, engine_writes, given_up };
+        let health = Arc::clone(&self.config.health);
+        let batch = commit::Batch { transaction, engine_writes, given_up, health };
         self.beside(commit::write(Arc::clone(&self.config.store), batch));
         true
     }

@@ -22,6 +22,7 @@ use super::pending::Pending;
 use super::perform::Reign;
 use super::{Hints, SeatHandle, Standing, lease, translate};
 use crate::clock::Clock;
+use crate::health::StoreHealth;
 use crate::news::Newsroom;
 
 /// Inputs that may wait before whoever sends them has to.
@@ -44,6 +45,7 @@ pub(crate) struct Config {
     pub(crate) news: Newsroom,
     pub(crate) chain: Arc<audit::Chain>,
     pub(crate) hints: Hints,
+    pub(crate) health: Arc<StoreHealth>,
 }
 
 /// The task's state.
