@@ -266,9 +266,10 @@ impl Cell {
                 self.vacate(now, ix);
                 self.queue_up(now, ix);
             }
-            Verdict::Retry { due, .. } => {
+            Verdict::Retry { due, counts_as_loss, .. } => {
                 self.keep_attempt(ix);
                 self.step(ix, Command::Fail);
+                self.runs.entries[ix].status.losses += u32::from(counts_as_loss);
                 self.vacate(now, ix);
                 if due <= now {
                     self.enqueue(now, ix);

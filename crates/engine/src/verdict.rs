@@ -3,12 +3,17 @@
 //! Infrastructure's failures are counted apart from the job's own (I10) and capped; work that ended well
 //! is never repeated (I25); a job that may execute at most once never executes again.
 
+use std::time::Duration;
+
 use mainspring_model::spec::{Action, Delivery};
 use mainspring_model::{Cause, TimeoutKind, Timestamp, hash, limits};
 
 use crate::cell::Cell;
 use crate::event::Ending;
 use crate::runs::Phase;
+
+/// How long a run waits after its second refusal; the wait doubles with each.
+const REFUSAL_PAUSE: Duration = Duration::from_millis(200);
 
 /// What follows, and the cause that is recorded.
 #[derive(Debug, Clone)]
@@ -31,6 +36,7 @@ pub(crate) enum Verdict {
     Retry {
         cause: Cause,
         due: Timestamp,
+        counts_as_loss: bool,
     },
 }
 
@@ -69,7 +75,7 @@ impl Cell {
             return Verdict::GiveUp { cause };
         }
         if cause.never_started() {
-            return self.after_loss(ix, cause);
+            return self.after_loss(now, ix, cause);
         }
         match spec.retry.decide(&cause) {
             Action::Ignore => return Verdict::Succeed { cause },
@@ -80,7 +86,7 @@ impl Cell {
             return Verdict::GiveUp { cause };
         }
         if cause.is_infrastructure() {
-            return self.after_loss(ix, cause);
+            return self.after_loss(now, ix, cause);
         }
         let counted = status.attempt.saturating_sub(status.losses);
         if counted > spec.retries_max() {
@@ -92,14 +98,22 @@ impl Cell {
         if spec.retry.max_elapsed.is_some_and(|max| due.since(begun) > max) {
             return Verdict::GiveUp { cause };
         }
-        Verdict::Retry { cause, due }
+        Verdict::Retry { cause, due, counts_as_loss: false }
     }
 
-    fn after_loss(&self, ix: usize, cause: Cause) -> Verdict {
-        if self.runs.entries[ix].status.losses >= limits::LOSSES_PER_RUN_MAX {
-            Verdict::GiveUp { cause }
-        } else {
-            Verdict::Requeue { cause, counts_as_loss: true }
+    /// Another attempt follows at once. A node that refuses again, such as one with a full disk, would use up a run's patience
+    /// within a moment: then each waits longer than the one before.
+    fn after_loss(&self, now: Timestamp, ix: usize, cause: Cause) -> Verdict {
+        let losses = self.runs.entries[ix].status.losses;
+        if losses >= limits::LOSSES_PER_RUN_MAX {
+            return Verdict::GiveUp { cause };
+        }
+        match losses.checked_sub(1).filter(|_| cause.never_started()) {
+            Some(before) => {
+                let due = now + REFUSAL_PAUSE * 2_u32.saturating_pow(before);
+                Verdict::Retry { cause, due, counts_as_loss: true }
+            }
+            None => Verdict::Requeue { cause, counts_as_loss: true },
         }
     }
 

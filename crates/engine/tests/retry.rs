@@ -1,5 +1,7 @@
 //! Retrying: how often, how soon, by which rule, and not waiting for it.
 
+use std::time::Duration;
+
 use mainspring_model::spec::{
     Action, AttemptTimeout, Backoff, CauseMatch, Curve, Delivery, ExitCodes, Jitter, Rule, Signals,
 };
@@ -203,8 +205,15 @@ fn losses_are_counted_apart_and_capped() {
     world.node("a");
     let job = failing(&mut world, wait(Curve::None), 0);
     let run = world.submit(&job);
-    for _ in 0..mainspring_model::limits::LOSSES_PER_RUN_MAX {
+    for losses in 0..mainspring_model::limits::LOSSES_PER_RUN_MAX {
         world.end(run, Cause::Refused { message: "busy".into() });
+        if losses > 0 {
+            // A node that refuses may do so for a while: each wait is twice the one before.
+            let wait = Duration::from_millis(200) * 2_u32.pow(losses - 1);
+            world.pass(wait - Duration::from_millis(1));
+            world.states(&[run], RunState::Failed);
+            world.pass(Duration::from_millis(1));
+        }
         world.states(&[run], RunState::Running);
     }
     assert_eq!(world.row(run).status.losses, mainspring_model::limits::LOSSES_PER_RUN_MAX);
