@@ -10,6 +10,7 @@ use mainspring_wire::agent::agent_service_client::AgentServiceClient;
 use mainspring_wire::agent::owner_word::Word;
 use mainspring_wire::agent::{FromNode, JoinRequest, OwnerWord, ToNode, bytes_of};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
@@ -25,6 +26,8 @@ const BATCHES_MAX: usize = 4;
 /// The longest batch that is taken.
 const BATCH_BYTES_MAX: usize = 64 * 1024 * 1024;
 const DIAL_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long the rules of the node may take to follow a redirection.
+const REDIAL_WAIT: Duration = Duration::from_secs(5);
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// The first and the longest wait before the next dial.
 const WAIT_MIN: Duration = Duration::from_millis(100);
@@ -155,8 +158,13 @@ impl Dialer {
             match batch {
                 Ok(Some(ToNode { words })) => {
                     welcomed |= words.iter().any(|word| matches!(word.word, Some(Word::Welcome(_))));
+                    let redirected = words.iter().any(|word| matches!(word.word, Some(Word::Redirect(_))));
                     if self.events.send(StreamEvent::Words(words)).await.is_err() {
                         return CallEnd::Unheard;
+                    }
+                    // A scheduler hangs up after it named another; its word comes first.
+                    if redirected && let Ok(redial) = timeout(REDIAL_WAIT, self.redials.recv()).await {
+                        return redial.map_or(CallEnd::Unheard, |redial| CallEnd::Redial(redial.to));
                     }
                 }
                 Ok(None) => return CallEnd::Broken { welcomed },

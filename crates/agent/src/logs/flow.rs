@@ -31,6 +31,8 @@ pub(super) struct Flow {
     stored: bool,
     /// When something was last said that nobody has answered since.
     unanswered_since: Option<Instant>,
+    /// When the owner said that it has all of it and could not store it.
+    unstored_since: Option<Instant>,
     /// When the owner forgot the attempt.
     pub(super) forgotten_at: Option<Instant>,
 }
@@ -60,6 +62,7 @@ impl Flow {
             end_said: false,
             stored: false,
             unanswered_since: None,
+            unstored_since: None,
             forgotten_at: None,
         }
     }
@@ -117,6 +120,7 @@ impl Flow {
         if !self.unanswered.is_empty() {
             self.unanswered_since.get_or_insert_with(Instant::now);
         }
+        self.unstored_since = (self.end_said && self.unanswered.is_empty()).then(Instant::now);
     }
 
     /// Goes on from what was taken.
@@ -126,7 +130,8 @@ impl Flow {
         self.buffered_bytes = 0;
         self.unanswered.clear();
         self.unwanted += u32::from(std::mem::take(&mut self.asked));
-        (self.mentioned, self.end_said, self.unanswered_since) = (false, false, None);
+        (self.mentioned, self.end_said) = (false, false);
+        (self.unanswered_since, self.unstored_since) = (None, None);
     }
 
     pub(super) fn store(&mut self) {
@@ -145,6 +150,11 @@ impl Flow {
     /// Whether something was said and nobody has answered it for so long.
     pub(super) fn is_unanswered(&self, patience: Duration) -> bool {
         !self.stored && self.unanswered_since.is_some_and(|since| since.elapsed() >= patience)
+    }
+
+    /// Whether the owner has had all of it for so long and has not stored it: its disk may have been full.
+    pub(super) fn is_unstored(&self, patience: Duration) -> bool {
+        !self.stored && self.unstored_since.is_some_and(|since| since.elapsed() >= patience)
     }
 
     pub(super) fn step(&mut self) -> Step {
@@ -210,6 +220,21 @@ mod tests {
         assert_eq!(flow.step(), Step::Nothing);
         flow.taken(20);
         assert_eq!(flow.step(), Step::Nothing);
+    }
+
+    #[test]
+    fn a_log_that_could_not_be_stored_is_ended_again() {
+        let mut flow = flow();
+        flow.captured(0, bytes(20));
+        flow.reaches(20, true);
+        assert_eq!(flow.step(), say(0, 20, Some(20)));
+        assert!(!flow.is_unstored(Duration::ZERO), "nobody said so");
+        flow.taken(20);
+        assert!(flow.is_unstored(Duration::ZERO) && !flow.is_unanswered(Duration::ZERO));
+        flow.restart();
+        assert_eq!(flow.step(), say(20, 0, Some(20)), "the end is enough");
+        flow.store();
+        assert!(!flow.is_unstored(Duration::ZERO));
     }
 
     #[test]

@@ -23,6 +23,8 @@ use flow::{Flow, Step};
 const UNTAKEN_MAX: u64 = 8 * 1024 * 1024;
 /// The most bytes asked of the sidecar at once.
 const READ_BYTES: u32 = 128 * 1024;
+/// How long an owner that could not store a log is left alone.
+const STORE_PATIENCE: Duration = Duration::from_secs(3);
 
 /// The logs of a node that are not stored by an owner yet.
 #[derive(Debug, Default)]
@@ -111,7 +113,7 @@ impl Logs {
     /// Says again what nobody has answered for so long: whoever heard it could not take it at that moment.
     pub(crate) fn nudge(&mut self, patience: Duration) {
         for (token, flow) in &mut self.flows {
-            if flow.is_unanswered(patience) {
+            if flow.is_unanswered(patience) || flow.is_unstored(STORE_PATIENCE) {
                 flow.restart();
                 self.ready.insert(*token);
             }
