@@ -123,16 +123,21 @@ impl Capture {
     }
 
     fn add_frame(&mut self, at_us: i64, frame: &[u8], content_bytes: u64) -> Option<u64> {
-        if self.unmarked_bytes > 0 && self.append(&frame::mark(at_us, self.unmarked_bytes, 0), 0).is_ok() {
-            self.dropped_bytes += self.unmarked_bytes;
-            self.unmarked_bytes = 0;
-        }
+        self.mark_unwritten(at_us);
         let offset = self.end;
         if self.unmarked_bytes > 0 || self.append(frame, content_bytes).is_err() {
             self.unmarked_bytes += content_bytes;
             return None;
         }
         Some(offset)
+    }
+
+    /// Says how much could not be written, if that can be written.
+    fn mark_unwritten(&mut self, at_us: i64) {
+        if self.unmarked_bytes > 0 && self.append(&frame::mark(at_us, self.unmarked_bytes, 0), 0).is_ok() {
+            self.dropped_bytes += self.unmarked_bytes;
+            self.unmarked_bytes = 0;
+        }
     }
 
     /// How much of `content` bytes the next frame takes: what the head has room for, or a small part of the tail,
@@ -165,6 +170,7 @@ impl Capture {
 
     /// Puts head and tail together in one file.
     pub(crate) fn finish(&mut self, at_us: i64) -> Extent {
+        self.mark_unwritten(at_us);
         if self.tail.is_empty() {
             return Extent { head: self.head_bytes, gap: self.end - self.head_bytes, end: self.end };
         }
