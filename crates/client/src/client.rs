@@ -3,7 +3,7 @@
 //! What can be asked is in one file for each noun: `runs.rs`, `jobs.rs`, `nodes.rs`, …
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reqwest::header::{AUTHORIZATION, LOCATION, RETRY_AFTER};
 use reqwest::{Response, StatusCode, Url};
@@ -168,14 +168,19 @@ impl Client {
 
     async fn send_with(&self, call: Call, timeout: Option<Duration>) -> Result<Response, Error> {
         let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(2));
+        let begun = Instant::now();
         loop {
             let (error, wait) = match self.once(&call, timeout).await {
                 Ok(answer) => return Ok(answer),
                 Err(failed) => failed,
             };
+            // A scheduler that lives named one that does not: it will find out, and another takes over.
+            let owner_away = matches!(&error, Error::Unreachable { url, .. } if *url != self.origin());
+            let patient = owner_away && begun.elapsed() < self.shared.timeout;
             // A connection that was never made carried nothing, so even a plain POST may try again.
             let safe = call.repeatable || matches!(error, Error::Unreachable { .. });
-            if !safe || !error.is_transient() || backoff.tries() >= self.shared.retries {
+            let tired = backoff.tries() >= self.shared.retries && !patient;
+            if !safe || !error.is_transient() || tired {
                 return Err(error);
             }
             let pause = backoff.next().max(wait.unwrap_or_default().min(RETRY_AFTER_MAX));
@@ -240,6 +245,10 @@ impl Client {
             return Ok(answer);
         }
         Err(Error::from_answer(status, &answer.bytes().await.unwrap_or_default()))
+    }
+
+    fn origin(&self) -> String {
+        self.shared.base.origin().ascii_serialization()
     }
 
     fn url_of(&self, call: &Call) -> Result<Url, Error> {
