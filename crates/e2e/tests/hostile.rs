@@ -100,7 +100,7 @@ fn a_flood_of_output_keeps_its_head_and_its_tail(store: Store) {
     // The mark counts what was stored for the output that is missing: the headers of its frames too.
     let headers =
         (kept.len() as u64 + dropped).checked_sub(written).expect("no more is missing than is told");
-    assert!(headers % 13 == 0 && headers < dropped / 100, "{headers} bytes too many in {marks}");
+    assert!(headers.is_multiple_of(13) && headers < dropped / 100, "{headers} bytes too many in {marks}");
     assert!((8 << 20..18 << 20).contains(&kept.len()), "{} bytes are kept", kept.len());
 }
 

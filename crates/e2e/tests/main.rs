@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+mod clusters;
 mod crashes;
+mod disks;
 mod hostile;
 mod ordinary;
 mod stops;

@@ -1,11 +1,15 @@
 //! Ending tasks: by a person, by a timeout, by a drain; the whole tree of them, however it forked.
 
+use std::time::{Duration, Instant};
+
 use crate::world::{Store, World, lives, on_every_store};
 
 on_every_store! {
     a_cancel_ends_a_daemonizing_tree
     a_timeout_ends_the_attempt
     a_drained_node_takes_nothing_and_moves_the_rest
+    a_server_that_is_asked_to_end_does_so_at_once
+    a_label_acts_at_once
 }
 
 fn a_cancel_ends_a_daemonizing_tree(store: Store) {
@@ -59,4 +63,49 @@ fn a_drained_node_takes_nothing_and_moves_the_rest(store: Store) {
     world.text(&["cancel", "--kill", &run]);
     world.text(&["node", "resume", "one"]);
     assert_eq!(world.wait(&held), Some(0), "{}", world.logs());
+}
+
+fn a_server_that_is_asked_to_end_does_so_at_once(store: Store) {
+    let mut world = World::new(store);
+    let (begun, go) = (world.path("begun"), world.path("go"));
+    let script = format!(
+        "echo $$ >> {}; while [ ! -e {} ]; do sleep 0.05; done; exit 5",
+        begun.display(),
+        go.display()
+    );
+    let run = world.submit(&["--retries", "0"], &script);
+    world.until_file("begun");
+    let (status, took) = world.stop_server();
+    assert!(status.success(), "{status}\n{}", world.logs());
+    assert!(
+        took < Duration::from_secs(5),
+        "a connected node does not hold it up: {took:?}\n{}",
+        world.logs()
+    );
+    world.start_server();
+    world.until_connected("one");
+    std::fs::write(go, "").unwrap();
+    assert_eq!(world.wait(&run), Some(5), "{}", world.logs());
+    assert_eq!(world.until_file("begun").lines().count(), 1);
+}
+
+fn a_label_acts_at_once(store: Store) {
+    let mut world = World::empty(store);
+    // Nothing but the label brings news of the node in time.
+    world.set("SERVER__HEARTBEAT_EVERY", "30s");
+    world.set("SERVER__LOST_AFTER", "90s");
+    world.add_server("server", None);
+    world.add_agent("one");
+    let run = world.submit(&["--selector", "disk=fast"], "true");
+    assert_eq!(world.json(&["why", &run])["reason"]["kind"], "no_node");
+    let begun = Instant::now();
+    world.text(&["node", "label", "one", "disk=fast"]);
+    assert_eq!(world.wait(&run), Some(0), "{}", world.logs());
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    world.text(&["node", "label", "one", "disk-"]);
+    // What was placed before the node said hello again is not taken back.
+    world.until("nothing more is placed there", |world| {
+        let next = world.submit(&["--selector", "disk=fast"], "true");
+        (world.json(&["why", &next])["reason"]["kind"] == "no_node").then_some(())
+    });
 }

@@ -39,6 +39,8 @@ struct Server {
 
 struct Agent {
     name: String,
+    /// The servers that it is told of.
+    servers: Vec<String>,
     disk: Option<Disk>,
     process: Option<Process>,
 }
@@ -46,7 +48,7 @@ struct Agent {
 impl World {
     /// A server without agents.
     pub(crate) fn bare(store: Store) -> Self {
-        let mut world = Self::empty(store, &[]);
+        let mut world = Self::empty(store);
         world.add_server("server", None);
         world
     }
@@ -58,19 +60,25 @@ impl World {
         world
     }
 
-    /// Nothing yet but an empty store, and settings for everything that will be there.
-    pub(crate) fn empty(store: Store, settings: &[(&str, &str)]) -> Self {
+    /// Nothing yet but an empty store.
+    pub(crate) fn empty(store: Store) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let usual = [("MAINSPRING_SERVER__HEARTBEAT_EVERY", "1s"), ("MAINSPRING_SERVER__LOST_AFTER", "6s")];
-        let settings = usual.iter().chain(settings);
-        Self {
+        let mut world = Self {
             store: store.url(folder.path()),
             folder,
-            settings: settings.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            settings: Vec::new(),
             token: String::new(),
             servers: Vec::new(),
             agents: Vec::new(),
-        }
+        };
+        world.set("SERVER__HEARTBEAT_EVERY", "1s");
+        world.set("SERVER__LOST_AFTER", "6s");
+        world
+    }
+
+    /// A setting for everything that is started from now on.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.settings.push((format!("MAINSPRING_{name}"), value.to_owned()));
     }
 
     /// One more server, on a disk of this size if one is given.
@@ -90,8 +98,13 @@ impl World {
     /// Starts the server again.
     pub(crate) fn start_server(&mut self) {
         let name = self.servers[0].name.clone();
-        self.start(&name);
-        self.until_it_answers(&name);
+        self.start_server_named(&name);
+    }
+
+    /// Starts one of the servers again.
+    pub(crate) fn start_server_named(&mut self, name: &str) {
+        self.start(name);
+        self.until_it_answers(name);
     }
 
     fn start(&mut self, name: &str) {
@@ -138,23 +151,38 @@ impl World {
 
     /// A new node that joins with a token of its own.
     pub(crate) fn add_agent(&mut self, name: &str) {
-        self.add_agent_on(name, None);
+        let servers: Vec<String> = self.servers.iter().map(|server| server.name.clone()).collect();
+        self.join(name, servers, None);
     }
 
-    /// As [`World::add_agent`], on a disk of this size if one is given.
-    pub(crate) fn add_agent_on(&mut self, name: &str, disk: Option<&str>) {
+    /// As [`World::add_agent`], on a disk of this size.
+    pub(crate) fn add_agent_on(&mut self, name: &str, disk: &str) {
+        let disk = Disk::mount(&self.path(name), disk);
+        self.join(name, vec![self.servers[0].name.clone()], Some(disk));
+    }
+
+    /// As [`World::add_agent`], told of one server only.
+    pub(crate) fn add_agent_at(&mut self, name: &str, server: &str) {
+        self.join(name, vec![server.to_owned()], None);
+    }
+
+    fn join(&mut self, name: &str, servers: Vec<String>, disk: Option<Disk>) {
         let token = self.json(&["node", "token"])["token"].as_str().unwrap().to_owned();
-        let disk = disk.map(|size| Disk::mount(&self.path(name), size));
-        self.agents.push(Agent { name: name.to_owned(), disk, process: None });
+        self.agents.push(Agent { name: name.to_owned(), servers, disk, process: None });
         self.run_agent(name, Some(token));
         self.until_connected(name);
     }
 
     pub(crate) fn until_connected(&self, name: &str) {
         self.until("the node is up", |world| {
-            let nodes = world.json(&["nodes"]);
-            let node = find(&nodes["items"], "name", name)?;
-            (node["state"] == "up" && node["connected"] == true).then_some(())
+            // Only the owner of its cell knows.
+            let up = |server: &Server| {
+                let nodes = world.at(&server.name).args(["nodes", "-o", "json"]).output().unwrap();
+                let nodes: Value = serde_json::from_slice(&nodes.stdout).ok()?;
+                let node = find(&nodes["items"], "name", name)?;
+                (node["state"] == "up" && node["connected"] == true).then_some(())
+            };
+            world.servers.iter().filter(|server| server.process.is_some()).find_map(up)
         });
     }
 
@@ -166,8 +194,8 @@ impl World {
     fn run_agent(&mut self, name: &str, token: Option<String>) {
         let mut command = self.binary();
         command.args(["agent", "--name", name, "--data"]).arg(self.path(name));
-        for server in &self.servers {
-            command.args(["--server", &server.url()]);
+        for server in &self.agent(name).servers {
+            command.args(["--server", &self.server(server).url()]);
         }
         command.args(["--label", &format!("name={name}")]);
         if let Some(token) = token {
@@ -216,6 +244,14 @@ impl World {
         let servers = self.servers.iter().map(|server| (&server.name, &server.disk));
         let mut all = servers.chain(self.agents.iter().map(|agent| (&agent.name, &agent.disk)));
         all.find(|(known, _)| *known == name).unwrap().1.as_ref().unwrap()
+    }
+
+    /// The logs that a server has stored of a run.
+    pub(crate) fn stored_logs(&self, server: &str, run: &str) -> usize {
+        let days = std::fs::read_dir(self.server(server).path(self, "logs")).unwrap();
+        let runs = days.map(|day| day.unwrap().path().join(run));
+        let logs = runs.filter_map(|run| std::fs::read_dir(run).ok()).flatten();
+        logs.filter(|log| log.as_ref().unwrap().metadata().unwrap().len() > 0).count()
     }
 
     pub(crate) fn url(&self) -> String {
