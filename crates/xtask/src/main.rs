@@ -1,7 +1,8 @@
 //! `cargo xtask`: the repository's own commands.
 //!
 //! A table of contents. Each command is one file in `commands`, each house rule one file in `rules`; the database
-//! servers that tests and benches talk to are started by `database`, the API is held against its schema by `contract`. Nothing here is part of the product.
+//! servers that tests and benches talk to are started by `database`, the API is held against its schema by `contract`, schedules against other
+//! implementations by `oracle`. Nothing here is part of the product.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool talks to a person")]
 
@@ -9,8 +10,10 @@ mod commands;
 mod contract;
 mod database;
 mod interrupt;
+mod oracle;
 mod packages;
 mod process;
+mod python;
 mod rules;
 mod workspace;
 
@@ -34,12 +37,14 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Run every check there is: format, lints, house rules, all tests on real databases, the API against its schema,
-    /// the simulation.
+    /// schedules against other implementations, the simulation.
     Test,
     /// Check the house rules alone.
     Rules,
     /// Check the running API against its schema, with every role.
     Api,
+    /// Check what is due next against other implementations, in every zone of the world.
+    Cron,
     /// Rewrite the committed files that are made from code.
     Generate,
     /// Build the program if it is stale and start everything on this machine.
@@ -74,6 +79,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Test => commands::test::run(&workspace),
         Command::Rules => commands::rules::run(&workspace),
         Command::Api => commands::api::run(&workspace),
+        Command::Cron => commands::cron::run(&workspace),
         Command::Generate => commands::generate::run(&workspace),
         Command::Up { arguments } => commands::up::run(&workspace, &arguments),
         Command::Db { command } => commands::db::run(&command),

@@ -2,6 +2,7 @@
 //! `contract`, `process`.
 
 pub(crate) mod api;
+pub(crate) mod cron;
 pub(crate) mod db;
 pub(crate) mod generate;
 pub(crate) mod rules;

@@ -12,10 +12,11 @@ use crate::commands;
 use crate::contract;
 use crate::database::Databases;
 use crate::interrupt::Interrupted;
+use crate::oracle;
 use crate::process;
 use crate::workspace::Workspace;
 
-const STEPS: usize = 7;
+const STEPS: usize = 8;
 
 pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
     let started = Instant::now();
@@ -44,7 +45,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
     step(6, "API", "mend the API or its schema; `cargo xtask api` checks this step alone", || {
         contract::check(workspace)
     })?;
-    step(7, "simulation", "the seed printed above replays the failure exactly", || {
+    step(7, "schedules", "mend the evaluator; `cargo xtask cron` checks this step alone", || {
+        oracle::check(workspace)
+    })?;
+    step(8, "simulation", "the seed printed above replays the failure exactly", || {
         cargo(&["run", "--release", "--package", "mainspring-sim", "--", "--seeds", "1000"])?;
         cargo(&["run", "--release", "--package", "mainspring-sim", "--", "--plant", "all"])
     })?;

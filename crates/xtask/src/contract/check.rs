@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use super::PYTHON;
 use super::ground::{Ground, Token};
 use super::role::{ROLES, Role};
-use super::tool::Tool;
 use crate::interrupt::Interrupted;
 use crate::process::{self, Captured};
+use crate::python::Environment;
 use crate::workspace::Workspace;
 
 /// All roles together; the environment may have to be fetched before that.
@@ -35,10 +36,10 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     process::run(&mut workspace.cargo(&["build", "--package", "mainspring-cli"]))
         .context("the program does not build")?;
     let target = workspace.target_directory()?;
-    let tool = Tool::ensure(&target)?;
+    let python = Environment::ensure(&target, &PYTHON)?;
     let mut ground = Ground::start(&target.join("debug").join("mainspring"))?;
     let tokens = ROLES.iter().map(|role| ground.token(*role)).collect::<Result<Vec<Token>>>()?;
-    let call = Call { workspace, tool: &tool, url: ground.url(), ids: ids(&tokens) };
+    let call = Call { workspace, python: &python, url: ground.url(), ids: ids(&tokens) };
     let begun = Instant::now();
     let answers: Vec<Result<String>> = thread::scope(|scope| {
         let calls: Vec<_> =
@@ -72,7 +73,7 @@ fn ids(tokens: &[Token]) -> String {
 /// What the calls with every role share.
 struct Call<'a> {
     workspace: &'a Workspace,
-    tool: &'a Tool,
+    python: &'a Environment,
     url: &'a str,
     ids: String,
 }
@@ -82,7 +83,7 @@ impl Call<'_> {
     fn run(&self, role: Role, token: &Token) -> Result<String> {
         // It leaves files where it runs.
         let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
-        let mut command = self.tool.command();
+        let mut command = self.python.program("schemathesis");
         command.current_dir(folder.path()).env("HOME", folder.path());
         command.env("PYTHONPATH", self.workspace.path("crates/xtask/src/contract"));
         command.env("PYTHONDONTWRITEBYTECODE", "1").env("SCHEMATHESIS_HOOKS", "hooks");

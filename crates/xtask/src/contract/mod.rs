@@ -8,6 +8,15 @@ mod check;
 mod ground;
 mod leftover;
 mod role;
-mod tool;
 
 pub(crate) use check::check;
+
+use crate::python::Wanted;
+
+/// What schemathesis needs.
+pub(crate) const PYTHON: Wanted = Wanted {
+    name: "contract-python",
+    purpose: "the check of the API",
+    requirements: include_str!("requirements.txt"),
+    list: "crates/xtask/src/contract/requirements.txt",
+};
