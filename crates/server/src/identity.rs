@@ -3,8 +3,9 @@
 //! The lock is what makes a quick restart safe: whoever holds it knows that the last process with this id is dead, so its
 //! leases may be taken at once instead of being watched until they are stale.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use mainspring_model::{MemberId, Timestamp};
@@ -31,7 +32,8 @@ pub enum IdentityError {
 
 impl Identity {
     pub(crate) fn take(folder: &Path, now: Timestamp) -> Result<Self, IdentityError> {
-        fs::create_dir_all(folder)?;
+        // Logs, artifacts and perhaps the store are in it: they are nobody else's.
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -101,6 +103,8 @@ pub(crate) fn random() -> io::Result<u128> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -118,11 +122,14 @@ mod tests {
     #[test]
     fn a_folder_is_one_member_for_one_process() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let first = Identity::take(folder.path(), Timestamp::ZERO).expect("nobody has it");
+        let folder = folder.path().join("data");
+        let first = Identity::take(&folder, Timestamp::ZERO).expect("nobody has it");
+        let mode = folder.metadata().expect("it is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "for its owner alone");
         let member = first.member;
-        assert!(matches!(Identity::take(folder.path(), Timestamp::ZERO), Err(IdentityError::Taken)));
+        assert!(matches!(Identity::take(&folder, Timestamp::ZERO), Err(IdentityError::Taken)));
         drop(first);
-        let again = Identity::take(folder.path(), Timestamp::ZERO).expect("nobody has it any more");
+        let again = Identity::take(&folder, Timestamp::ZERO).expect("nobody has it any more");
         assert_eq!(again.member, member);
     }
 }
