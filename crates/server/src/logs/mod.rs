@@ -14,17 +14,18 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use mainspring_app::ports::{LogError, LogPart, Logs as LogsPort};
 use mainspring_model::{AttemptToken, NodeId, RunId};
 use mainspring_wire::agent::{LogChunk, LogHave, OwnerWord, ToNode, owner_word};
 use rustc_hash::FxHashMap;
 use tokio::sync::mpsc;
-use tracing::warn;
+use tracing::{debug, warn};
 
 use self::hot::{Extent, Hot, Taken};
 pub(crate) use self::owner::Ownership;
+use self::owner::Stage;
 use self::vault::Kept;
 pub(crate) use self::vault::Vault;
 
@@ -57,16 +58,28 @@ impl Logs {
         Self { hot: Mutex::default(), vault, ownership }
     }
 
-    /// Whether a part of a log that a node sent is to be stored, and where; none when the attempt is not the node's (I34).
-    pub(crate) async fn admit(&self, node: NodeId, token: AttemptToken, chunk: LogChunk) -> Option<Part> {
-        let hot = match self.find(token) {
-            Some(hot) if hot.node == node => Some(hot),
-            Some(_) => return None,
-            None if !self.ownership.is_of(node, token).await => return None,
-            None if self.vault.has(token).await => None,
-            None => Some(self.open(node, token)),
-        };
-        Some(Part { token, hot, chunk })
+    /// Which of the parts of logs that a node sent are to be stored, and where; those of attempts that are not the node's are
+    /// left out (I34). All are looked up together: what else the node says waits for it.
+    pub(crate) async fn admit(&self, node: NodeId, sent: Vec<(AttemptToken, LogChunk)>) -> Vec<Part> {
+        let strange: Vec<AttemptToken> =
+            sent.iter().map(|(token, _)| *token).filter(|token| self.find(*token).is_none()).collect();
+        let known = if strange.is_empty() { <_>::default() } else { self.ownership.of(node, &strange).await };
+        let mut parts = Vec::with_capacity(sent.len());
+        for (token, chunk) in sent {
+            let hot = match (self.find(token), known.get(&token)) {
+                (Some(hot), _) if hot.node == node => Some(hot),
+                (None, Some(stage)) if begins(&chunk, *stage) || !self.vault.has(token).await => {
+                    Some(self.open(node, token))
+                }
+                (None, Some(_)) => None,
+                (Some(_), _) | (None, None) => {
+                    debug!(%node, attempt = %token, "a log of somebody else's attempt is refused");
+                    continue;
+                }
+            };
+            parts.push(Part { token, hot, chunk });
+        }
+        parts
     }
 
     /// Stores the parts that come, for as long as they come, and tells the node how much is here. Whole logs become durable
@@ -88,7 +101,11 @@ impl Logs {
                     }
                 }
             };
-            let words = vec![OwnerWord { word: Some(owner_word::Word::LogHave(have)) }];
+            let mut words = vec![word(have)];
+            // Those that became durable together are told together.
+            while let Some(Some(have)) = keeping.next().now_or_never() {
+                words.push(word(have));
+            }
             if outward.send(ToNode { words }).await.is_err() {
                 return;
             }
@@ -162,6 +179,16 @@ impl Logs {
     }
 }
 
+/// Whether nothing of the log can be kept already: it begins, and its attempt goes on. Should it be kept after all, it is kept
+/// again.
+fn begins(chunk: &LogChunk, stage: Stage) -> bool {
+    stage == Stage::Running && chunk.offset == 0 && !chunk.data.is_empty()
+}
+
+fn word(have: LogHave) -> OwnerWord {
+    OwnerWord { word: Some(owner_word::Word::LogHave(have)) }
+}
+
 fn have(token: AttemptToken, offset: u64, stored: bool) -> LogHave {
     LogHave { token: Some(token.into()), offset, stored }
 }
@@ -216,4 +243,22 @@ fn slice(frames: &Bytes, offset: u64, limit: usize) -> Bytes {
 /// What a poisoned or vanished thing becomes.
 fn lost(what: &'static str) -> io::Error {
     io::Error::other(what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_beginning_of_a_log_whose_attempt_goes_on_is_taken_unseen() {
+        let chunk = |offset, data: &'static [u8]| LogChunk {
+            offset,
+            data: Bytes::from_static(data),
+            ..LogChunk::default()
+        };
+        assert!(begins(&chunk(0, b"abc"), Stage::Running));
+        assert!(!begins(&chunk(0, b"abc"), Stage::Over), "it may be kept: it is over");
+        assert!(!begins(&chunk(3, b"abc"), Stage::Running), "it goes on where another owner had it");
+        assert!(!begins(&chunk(0, b""), Stage::Running), "only its end, which may be known");
+    }
 }

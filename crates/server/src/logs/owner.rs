@@ -3,11 +3,21 @@
 use std::sync::Arc;
 
 use mainspring_app::ports::Cells as _;
-use mainspring_model::{AttemptToken, NodeId};
+use mainspring_model::{AttemptToken, NodeId, RunId};
 use mainspring_store::Store;
+use rustc_hash::FxHashMap;
 use tracing::warn;
 
 use crate::cells::{Found, LocalCells};
+
+/// How far an attempt is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// As far as its owner knows, it goes on.
+    Running,
+    /// It is over, or nobody remembers it but the store.
+    Over,
+}
 
 /// Knows who executed what.
 #[derive(Clone)]
@@ -17,22 +27,38 @@ pub(crate) struct Ownership {
 }
 
 impl Ownership {
-    /// Asked once for each log. When it cannot be said, the answer is no: the node asks again.
+    /// Whether the attempt is the node's.
     pub(crate) async fn is_of(&self, node: NodeId, token: AttemptToken) -> bool {
+        self.of(node, &[token]).await.contains_key(&token)
+    }
+
+    /// Those of the attempts that are the node's. Asked once for each log, for all logs that come together; when it cannot
+    /// be said, the answer is no, and the node asks again.
+    pub(crate) async fn of(&self, node: NodeId, tokens: &[AttemptToken]) -> FxHashMap<AttemptToken, Stage> {
         let cell = self.cells.cell_of_node(node);
-        if let Ok(live) = self.cells.live(cell, &[token.run]).await
-            && let Some(live) = live.first()
-            && live.run.status.token(token.run) == token
-        {
-            return live.run.status.node == Some(node);
-        }
-        match self.in_rows(node, token).await {
-            Ok(is_of) => is_of,
-            Err(error) => {
-                warn!(%error, attempt = %token, "whose attempt it is cannot be read");
-                false
+        let runs: Vec<RunId> = tokens.iter().map(|token| token.run).collect();
+        let live = self.cells.live(cell, &runs).await.unwrap_or_default();
+        let current: FxHashMap<AttemptToken, (Option<NodeId>, Stage)> = live
+            .iter()
+            .map(|live| {
+                let status = &live.run.status;
+                let stage = if status.state.is_terminal() { Stage::Over } else { Stage::Running };
+                (status.token(live.run.head.id), (status.node, stage))
+            })
+            .collect();
+        let mut of_node = FxHashMap::default();
+        for token in tokens {
+            match current.get(token) {
+                Some((executing, stage)) => {
+                    of_node.extend((*executing == Some(node)).then_some((*token, *stage)))
+                }
+                None => match self.in_rows(node, *token).await {
+                    Ok(is_of) => of_node.extend(is_of.then_some((*token, Stage::Over))),
+                    Err(error) => warn!(%error, attempt = %token, "whose attempt it is cannot be read"),
+                },
             }
         }
+        of_node
     }
 
     /// Whether the attempt goes on at the node.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_engine::Event;
-use mainspring_model::{CellId, NodeId};
+use mainspring_model::{AttemptToken, CellId, NodeId};
 use mainspring_wire::agent::{
     FromNode, Heartbeat, Hello, LogChunk, Malformed, NodeWord, OwnerWord, Redirect, ToNode, node_word,
     owner_word,
@@ -88,10 +88,12 @@ impl Conversation {
         while let Some(FromNode { words }) = inward.message().await? {
             let mut events = Vec::with_capacity(words.len());
             let mut usage = None;
-            let patience = Instant::now() + ADMISSION_WAIT;
+            let mut logs = Vec::new();
             for NodeWord { word } in words {
                 match word.ok_or_else(|| malformed(Malformed::missing("word")))? {
-                    node_word::Word::Log(chunk) => self.log(chunk, parts, patience).await?,
+                    node_word::Word::Log(chunk) => {
+                        logs.push((inward::token(chunk.token.as_ref()).map_err(malformed)?, chunk));
+                    }
                     node_word::Word::Heartbeat(heartbeat) => {
                         usage = used(&heartbeat).or(usage);
                         events.push(inward::heartbeat(self.node, &heartbeat).map_err(malformed)?);
@@ -107,6 +109,9 @@ impl Conversation {
                     }
                 }
             }
+            if !logs.is_empty() {
+                self.hand_over(logs, parts).await;
+            }
             if !events.is_empty() {
                 let said = NodeInput::Said { node: self.node, events, usage };
                 seat.inbox.send(Input::Node(said)).await.map_err(|_| gone())?;
@@ -116,21 +121,15 @@ impl Conversation {
     }
 
     /// A log is known before the end of its attempt is, so that followers wait for it; it is stored beside the other words.
-    async fn log(
-        &self,
-        chunk: LogChunk,
-        parts: &mpsc::Sender<Part>,
-        patience: Instant,
-    ) -> Result<(), Status> {
-        let token = inward::token(chunk.token.as_ref()).map_err(malformed)?;
-        match timeout_at(patience, self.logs.admit(self.node, token, chunk)).await {
-            Ok(Some(part)) => drop(parts.try_send(part)),
-            Ok(None) => {
-                debug!(node = %self.node, attempt = %token, "a log of somebody else's attempt is refused")
+    async fn hand_over(&self, logs: Vec<(AttemptToken, LogChunk)>, parts: &mpsc::Sender<Part>) {
+        let handed_over = async {
+            for part in self.logs.admit(self.node, logs).await {
+                drop(parts.send(part).await);
             }
-            Err(_) => debug!(node = %self.node, attempt = %token, "a part of a log has to be said again"),
+        };
+        if timeout_at(Instant::now() + ADMISSION_WAIT, handed_over).await.is_err() {
+            debug!(node = %self.node, "parts of logs have to be said again");
         }
-        Ok(())
     }
 
     async fn redirect(self, url: String) -> Result<(), Status> {
