@@ -37,7 +37,7 @@ fn a_task_survives_its_agent(store: Store) {
     assert_eq!(world.text(&["logs", &run]), "done\n");
 }
 
-fn work_in_flight_survives_the_server(store: Store) {
+pub(crate) fn work_in_flight_survives_the_server(store: Store) {
     let mut world = World::new(store);
     let run = world.submit(&["--retries", "0"], &patient(&world));
     let waits = world.submit(&["--selector", "name=nowhere"], "true");

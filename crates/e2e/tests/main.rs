@@ -6,6 +6,7 @@ mod clusters;
 mod crashes;
 mod disks;
 mod hostile;
+mod mariadb;
 mod ordinary;
 mod stops;
 mod submits;

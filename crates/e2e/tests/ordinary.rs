@@ -9,7 +9,7 @@ on_every_store! {
     a_pushed_file_is_executed
 }
 
-fn output_exit_code_and_result(store: Store) {
+pub(crate) fn output_exit_code_and_result(store: Store) {
     let world = World::new(store);
     let output = world.mainspring(&[
         "submit",

@@ -1,7 +1,8 @@
-//! The stores that a test runs on. `cargo xtask test` gives the server of PostgreSQL.
+//! The stores that a test runs on. `cargo xtask test` gives the servers of PostgreSQL and MariaDB.
 
 use std::path::Path;
 
+use mysql_async::prelude::Queryable;
 use tokio_postgres::NoTls;
 
 /// Which store.
@@ -9,6 +10,7 @@ use tokio_postgres::NoTls;
 pub(crate) enum Store {
     Sqlite,
     Postgres,
+    Mysql,
 }
 
 impl Store {
@@ -16,26 +18,42 @@ impl Store {
     pub(crate) fn url(self, folder: &Path) -> String {
         match self {
             Self::Sqlite => format!("sqlite:{}", folder.join("server").join("mainspring.db").display()),
+            Self::Postgres => self.database("MAINSPRING_TEST_POSTGRES", folder),
+            Self::Mysql => self.database("MAINSPRING_TEST_MYSQL", folder),
+        }
+    }
+
+    /// A new database at a server.
+    fn database(self, variable: &str, folder: &Path) -> String {
+        let server = std::env::var(variable)
+            .unwrap_or_else(|_| panic!("{variable} names a server; run this within `cargo xtask db --`"));
+        let unique = folder.file_name().unwrap().to_string_lossy().replace('.', "");
+        // Names of folders may differ by their case alone, names of databases may not.
+        let name: String = unique.bytes().map(|byte| format!("{byte:02x}")).collect();
+        let name = format!("e2e_{name}");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(self.create(&server, &name));
+        let (base, _) = server.rsplit_once('/').unwrap();
+        format!("{base}/{name}")
+    }
+
+    async fn create(self, server: &str, name: &str) {
+        let statement = format!("CREATE DATABASE {name}");
+        match self {
+            Self::Sqlite => {}
             Self::Postgres => {
-                let server = std::env::var("MAINSPRING_TEST_POSTGRES")
-                    .expect("MAINSPRING_TEST_POSTGRES names a server; run this within `cargo xtask db --`");
-                let name = format!(
-                    "e2e_{}",
-                    folder.file_name().unwrap().to_string_lossy().replace('.', "").to_lowercase()
-                );
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-                runtime.block_on(create(&server, &name));
-                let (base, _) = server.rsplit_once('/').unwrap();
-                format!("{base}/{name}")
+                let (client, connection) = tokio_postgres::connect(server, NoTls).await.unwrap();
+                tokio::spawn(connection);
+                client.batch_execute(&statement).await.unwrap();
+            }
+            Self::Mysql => {
+                let options = mysql_async::Opts::from_url(server).unwrap();
+                let mut connection = mysql_async::Conn::new(options).await.unwrap();
+                connection.query_drop(&statement).await.unwrap();
+                connection.disconnect().await.unwrap();
             }
         }
     }
-}
-
-async fn create(server: &str, name: &str) {
-    let (client, connection) = tokio_postgres::connect(server, NoTls).await.unwrap();
-    tokio::spawn(connection);
-    client.batch_execute(&format!("CREATE DATABASE \"{name}\"")).await.unwrap();
 }
 
 /// Makes a test for each store out of a function that takes one.
