@@ -27,8 +27,8 @@ impl StoreHealth {
             .send_if_modified(|since| since.replace(since.unwrap_or_else(Instant::now)).is_none());
     }
 
-    /// A write worked.
-    pub(crate) fn worked(&self) {
+    /// A write worked, or nobody waits for it any more.
+    pub(crate) fn settled(&self) {
         self.failing_since.send_if_modified(|since| since.take().is_some());
     }
 
@@ -71,7 +71,7 @@ mod tests {
         let begun = Instant::now();
         assert!(long().await.is_ok());
         assert_eq!(begun.elapsed(), SECOND, "it counts from the first failure");
-        health.worked();
+        health.settled();
         assert!(long().await.is_err(), "it works again");
     }
 }

@@ -36,6 +36,7 @@ pub(super) struct Batch {
 pub(super) async fn write(store: Arc<dyn Store>, batch: Batch) -> Delivery {
     let Batch { mut transaction, engine_writes, given_up, health } = batch;
     let outcomes = outcomes(&*store, &transaction, &given_up, &health).await;
+    health.settled();
     if outcomes.is_none() {
         tokio::spawn(write_alone(store, transaction.writes.split_off(engine_writes)));
     }
@@ -56,10 +57,7 @@ async fn outcomes(
             () = given_up.cancelled() => return None,
         };
         match answer {
-            Ok(Ok(outcomes)) => {
-                health.worked();
-                return Some(outcomes);
-            }
+            Ok(Ok(outcomes)) => return Some(outcomes),
             Err(_) => warn!("the store does not answer; a batch is sent again"),
             Ok(Err(Error::FenceLost { cell, epoch })) => {
                 info!(%cell, %epoch, "another scheduler owns the cell");
