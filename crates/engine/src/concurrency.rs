@@ -24,6 +24,12 @@ impl Concurrency {
         self.keys.get(&(job, key.into())).map(|slot| &slot.running)
     }
 
+    /// The keys that are held, and by whom.
+    pub(crate) fn holding(&self) -> impl Iterator<Item = ((usize, &str), &BTreeSet<usize>)> {
+        let held = self.keys.iter().filter(|(_, slot)| !slot.running.is_empty());
+        held.map(|((job, key), slot)| ((*job, &**key), &slot.running))
+    }
+
     pub(crate) fn count(&self, job: usize, key: &str) -> u32 {
         self.running(job, key).map_or(0, |running| running.len() as u32)
     }

@@ -33,6 +33,7 @@ mod pool;
 mod preference;
 mod queue;
 mod rate;
+mod recount;
 mod refill;
 mod room;
 mod runs;

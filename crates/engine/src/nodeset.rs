@@ -59,6 +59,8 @@ pub(crate) struct NodeSet {
     pub(crate) users: u32,
     /// Every node that passes the filter, by name.
     pub(crate) members: BTreeSet<(Box<str>, usize)>,
+    /// The same in no order, to draw from.
+    pub(crate) lots: Vec<usize>,
     /// How many of them are in service.
     pub(crate) serving: u32,
     /// Those of them that are open, in each order somebody asked for.
@@ -77,6 +79,7 @@ impl NodeSet {
             filter,
             users: 0,
             members: BTreeSet::new(),
+            lots: Vec::new(),
             serving: 0,
             orders: BTreeMap::new(),
             domains: BTreeMap::new(),
@@ -88,6 +91,7 @@ impl NodeSet {
     /// A node that passes the filter.
     pub(crate) fn add(&mut self, ix: usize, node: &Node) {
         self.members.insert((node.name.clone(), ix));
+        self.lots.push(ix);
         for (label, domains) in &mut self.domains {
             *domains.entry(node.labels.get(label).map(Into::into)).or_insert(0) += 1;
         }
@@ -96,6 +100,7 @@ impl NodeSet {
     /// A node that no longer does.
     pub(crate) fn remove(&mut self, ix: usize, node: &Node) {
         self.members.remove(&(node.name.clone(), ix));
+        self.lots.retain(|lot| *lot != ix);
         for (label, domains) in &mut self.domains {
             let domain: Domain = node.labels.get(label).map(Into::into);
             if let Some(count) = domains.get_mut(&domain) {

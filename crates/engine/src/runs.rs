@@ -81,6 +81,11 @@ impl Runs {
         self.by_id.get(&id).map(|ix| *ix as usize)
     }
 
+    /// All of them, in no order.
+    pub(crate) fn indices(&self) -> impl Iterator<Item = usize> {
+        self.by_id.values().map(|ix| *ix as usize)
+    }
+
     pub(crate) fn insert(&mut self, entry: RunEntry) -> usize {
         let id = entry.head.id;
         let ix = self.entries.insert(entry);

@@ -59,6 +59,24 @@ fn random_reaches_everyone_about_equally_and_a_replay_chooses_the_same() {
 }
 
 #[test]
+fn random_is_equal_wherever_a_pool_s_nodes_stand_among_others() {
+    let mut world = World::new();
+    for n in 0..40 {
+        world.node_with(&format!("n{n}"), |node| {
+            node.slots = 1_000;
+            node.pool = if matches!(n, 0 | 1 | 30 | 39) { "few".into() } else { "many".into() };
+        });
+    }
+    let job = world.job_with(|spec| {
+        spec.dispatch = balancer(Balancer::Random);
+        spec.placement.pool = Some("few".parse().unwrap());
+    });
+    let runs = world.submit_many(&job, 400);
+    let shares = shares(&world, &runs);
+    assert!(shares.len() == 4 && shares.values().all(|share| (70..=130).contains(share)), "{shares:?}");
+}
+
+#[test]
 fn weighted_is_in_proportion_and_evenly_spread() {
     let (mut world, nodes) = world_of(&["a", "b"]);
     world.agent(nodes[0]).node.weight = 3;

@@ -158,8 +158,14 @@ fn artifacts_and_paths() {
         &["artifacts[1]: another artifact goes to `a` too; give it a `path` of its own"],
     );
     check(
-        &format!("name: x\nhandler: h\nartifacts: [{{url: 'https://h/a', digest: 'sha256:{zeros}'}}]"),
-        &["artifacts: a handler runs in a process of yours, so no files are fetched for it"],
+        &format!(
+            "name: x\nhandler: h\nartifacts: [{{url: 'https://h/a', digest: 'sha256:{zeros}'}}]\ninputs: {{a: b}}\noutputs: {{c: d}}"
+        ),
+        &[
+            "artifacts: a handler runs in a process of yours, so no files are fetched or kept for it",
+            "inputs: a handler runs in a process of yours, so no files are fetched or kept for it",
+            "outputs: a handler runs in a process of yours, so no files are fetched or kept for it",
+        ],
     );
     check_with(
         "inputs: {Orders: /data, list: [a]}",

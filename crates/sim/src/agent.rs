@@ -8,11 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use mainspring_engine::{Ending, Event, Heartbeat, Held, Hello, Message, News, Order, Report, Stage};
-use mainspring_model::{AttemptToken, Cause, CellId, Node, NodeId, NodeLease, NodeState, Timestamp, limits};
+use mainspring_model::{
+    AttemptToken, Cause, CellId, Node, NodeId, NodeLease, NodeState, Payload, Progress, Timestamp, limits,
+};
 
 use crate::jobs::Nature;
 use crate::plan::SECOND;
 use crate::plant::Plant;
+use crate::promises::checkpoint;
 
 /// How often it does its rounds.
 pub(crate) const ROUND: i64 = SECOND / 2;
@@ -33,9 +36,9 @@ pub(crate) enum EntryStage {
 }
 
 /// A task that begins or ends, for the checker and for the agenda.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Task {
-    Begins(AttemptToken),
+    Begins(AttemptToken, Option<Payload>),
     Ends(AttemptToken),
 }
 
@@ -268,7 +271,7 @@ impl Agent {
             return;
         }
         self.journal.insert(token, Entry { stage: EntryStage::Executing, since: clock });
-        doings.tasks.push(Task::Begins(token));
+        doings.tasks.push(Task::Begins(token, order.checkpoint.clone()));
         doings.send.push((self.target, self.report(token, News::Accepted)));
         doings.send.push((self.target, self.report(token, News::Started)));
     }
@@ -287,6 +290,29 @@ impl Agent {
             }
         }
         self.report_endings(doings);
+    }
+
+    /// A task writes down how far it is.
+    pub(crate) fn task_says(&mut self, now: i64, token: AttemptToken, step: u32) -> Doings {
+        let mut doings = Doings::default();
+        let executes = matches!(self.journal.get(&token), Some(Entry { stage: EntryStage::Executing, .. }));
+        if executes && self.alive && self.welcomed && self.paused_until <= now {
+            let progress = Some(Progress { permille: step as u16, message: "".into() });
+            let news = News::Progressed { progress, checkpoint: Some(checkpoint(token, step)) };
+            doings.send.push((self.target, self.report(token, news)));
+        }
+        doings
+    }
+
+    /// Ends on purpose, if it holds nothing: says so and goes.
+    pub(crate) fn leave(&mut self, now: i64) -> Option<Doings> {
+        if !self.alive || !self.welcomed || !self.journal.is_empty() || self.paused_until > now {
+            return None;
+        }
+        let goodbye = Event::Goodbye { node: self.node.id, session: self.session };
+        let doings = Doings { send: vec![(self.target, goodbye)], ..Doings::default() };
+        self.die(now);
+        Some(doings)
     }
 
     /// A task came to its end.
@@ -361,6 +387,7 @@ pub(crate) fn fate(nature: Nature, token: AttemptToken) -> (i64, Option<Cause>) 
     let code = if (chance >> 32).is_multiple_of(6) { 1 } else { 0 };
     match nature {
         Nature::Ordinary | Nature::Impossible => (span, Some(Cause::Exit { code })),
+        Nature::Resumes => (span, Some(Cause::Exit { code: i32::from(token.number < 3) })),
         Nature::Hangs if (chance >> 40).is_multiple_of(2) => (span, None),
         Nature::Hangs => (span / 3, Some(Cause::Exit { code: 0 })),
         Nature::KillsNode => (span / 8, None),

@@ -1,21 +1,22 @@
 //! The checker: it sees every committed change of a row and every task that begins or ends, as they
 //! happen, and knows what may never be. It trusts neither the engine nor the agents.
 //!
-//! Held here: I4, I5, I7, I8, I9, I10, I11, I12, I18, I21, I25, pauses and drains. At rest, in `rest`: I5, I16-like liveness,
-//! I19, I20, I22.
+//! Held here: I4, I5, I7, I8, I9, I10, I11, I12, I18, I21, I25, pauses, drains and goodbyes; in `promises`: deadlines and
+//! checkpoints. In `rest`, all the time: I19, I22; when the faults are over: I5, I16-like liveness, I20.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use mainspring_model::spec::Delivery;
 use mainspring_model::{
-    AttemptToken, Cause, CellId, Epoch, JobId, Namespace, NodeId, NodeState, RunEventKind, RunHead, RunId,
-    RunState, RunStatus, Timestamp,
+    AttemptToken, Cause, CellId, Epoch, JobId, Namespace, NodeId, NodeState, Payload, RunEventKind, RunHead,
+    RunId, RunState, RunStatus, Timestamp,
 };
 use mainspring_store_mem::{Change, MemCore};
 
 use crate::jobs::SimJob;
 use crate::plan::SECOND;
+use crate::promises;
 
 /// Clocks of schedulers differ from the true one by their offset and rate.
 const CLOCK_ERROR: i64 = 8 * SECOND;
@@ -31,9 +32,9 @@ pub(crate) struct Violation {
     pub about: Vec<String>,
 }
 
-type Verdict = Result<(), Violation>;
+pub(crate) type Verdict = Result<(), Violation>;
 
-fn fail<T>(invariant: &'static str, run: RunId, what: String) -> Result<T, Violation> {
+pub(crate) fn fail<T>(invariant: &'static str, run: RunId, what: String) -> Result<T, Violation> {
     Err(Violation { invariant, what, about: vec![run.to_string()] })
 }
 
@@ -61,6 +62,8 @@ pub(crate) struct Checker {
     cpu_milli: u64,
     memory_bytes: u64,
     pub tasks_begun: u64,
+    /// Tasks that began with a checkpoint.
+    pub continued: u64,
     /// Since when nothing more may be placed.
     held_jobs: BTreeMap<JobId, i64>,
     held_cell: Option<i64>,
@@ -84,6 +87,7 @@ impl Checker {
             cpu_milli: node.capacity.cpu_milli,
             memory_bytes: node.capacity.memory_bytes,
             tasks_begun: 0,
+            continued: 0,
             held_jobs: BTreeMap::new(),
             held_cell: None,
             held_nodes: BTreeMap::new(),
@@ -101,8 +105,12 @@ impl Checker {
             let head = &change.head;
             match &change.before {
                 None => self.inserted(head)?,
-                Some(before) => legal(head, before, after)?,
+                Some(before) => {
+                    legal(head, before, after)?;
+                    promises::continues(head, before, after)?;
+                }
             }
+            promises::in_time(head, &self.jobs[&head.job].spec, after)?;
             self.fenced(change, after, &granted)?;
             self.attempts_counted(head, after)?;
             let was = self.running.remove(&head.id);
@@ -144,6 +152,33 @@ impl Checker {
                 self.held_nodes.remove(&node.id);
             }
         }
+    }
+
+    /// Whoever left holds nothing. One that is back may hold something before its row says that it is.
+    pub(crate) fn look_at_goodbyes(&self, core: &MemCore, is_away: impl Fn(NodeId) -> bool) -> Verdict {
+        for (run, (on, ..)) in &self.running {
+            let left = core.node(*on).is_some_and(|node| node.state == NodeState::Left);
+            if left && is_away(*on) {
+                return fail("goodbye", *run, format!("{on} left and holds it"));
+            }
+        }
+        Ok(())
+    }
+
+    /// A task begins with what the row says it continues from.
+    pub(crate) fn continues(
+        &mut self,
+        token: AttemptToken,
+        given: Option<&Payload>,
+        core: &MemCore,
+    ) -> Verdict {
+        let kept = core.run(token.run).and_then(|run| promises::kept(&run.status));
+        self.continued += u64::from(given.is_some());
+        if given == kept {
+            return Ok(());
+        }
+        let what = format!("attempt {} continues from {given:?}, the row has {kept:?}", token.number);
+        fail("checkpoint", token.run, what)
     }
 
     /// Paused is paused and drained is drained, whoever owns the cell: nothing is placed after it is durable.

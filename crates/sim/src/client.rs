@@ -25,6 +25,7 @@ struct Wish {
     k: usize,
     submit_at: i64,
     not_before: Option<i64>,
+    deadline: Option<i64>,
     cancel_at: Option<i64>,
     tried_at: Option<i64>,
     tries: u32,
@@ -48,6 +49,7 @@ impl Client {
                 let submit_at = rng.range(SECOND, BUSY_UNTIL);
                 let job = pick_job(&mut rng, jobs);
                 let not_before = rng.chance(15).then(|| submit_at + rng.range(0, 60 * SECOND));
+                let deadline = rng.chance(12).then(|| submit_at + rng.range(2 * SECOND, 90 * SECOND));
                 let cancel_at = rng.chance(8).then(|| submit_at + rng.range(0, 20 * SECOND));
                 let keyed = rng.chance(KEYED_PERCENT);
                 let k = rng.index(3);
@@ -57,6 +59,7 @@ impl Client {
                     k,
                     submit_at,
                     not_before,
+                    deadline,
                     cancel_at,
                     tried_at: None,
                     tries: 0,
@@ -110,7 +113,7 @@ impl Client {
             priority: mainspring_engine::priority_of(&sim.spec),
             created_at: at,
             not_before: wish.not_before.map(Timestamp::from_micros),
-            deadline: None,
+            deadline: wish.deadline.map(Timestamp::from_micros),
             params: format!("{{\"k\":\"k{}\"}}", wish.k).into_bytes().into(),
             keys: None,
             submitted_by: "client".into(),
@@ -192,16 +195,18 @@ impl Client {
         acknowledged
             .filter(|(wish, run)| match core.run(*run).map(|row| row.status.state) {
                 None => true,
-                Some(state) => !state.is_terminal() && !self.may_wait(wish.job, state),
+                Some(state) => !state.is_terminal() && !self.may_wait(wish, state),
             })
             .map(|(_, run)| run)
             .collect()
     }
 
-    /// What can be placed nowhere waits for ever, and a job that kills its nodes is kept off them.
-    fn may_wait(&self, job: usize, state: RunState) -> bool {
-        let nature = self.jobs[job].nature;
-        matches!(nature, Nature::Impossible | Nature::KillsNode) && state == RunState::Waiting
+    /// What can be placed nowhere waits for ever, and a job that kills its nodes is kept off them; but not behind a deadline.
+    fn may_wait(&self, wish: &Wish, state: RunState) -> bool {
+        let nature = self.jobs[wish.job].nature;
+        wish.deadline.is_none()
+            && matches!(nature, Nature::Impossible | Nature::KillsNode)
+            && state == RunState::Waiting
     }
 
     /// Of 100 submissions, so many were acknowledged.

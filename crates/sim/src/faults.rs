@@ -2,14 +2,21 @@
 
 use crate::agent::Doings;
 use crate::checker::Violation;
-use crate::plan::{FaultKind, Host, REST_BY, SECOND};
+use crate::plan::{BUSY_UNTIL, FaultKind, Host, REST_BY, SECOND};
 use crate::world::{Item, World};
 
 impl World {
     pub(crate) fn fault(&mut self, kind: FaultKind) -> Result<(), Violation> {
         self.trace.say(self.now, format_args!("FAULT {kind:?}"));
         let until = self.now + kind.span();
-        if !matches!(kind, FaultKind::KillAgent { .. } | FaultKind::Reboot { .. } | FaultKind::Wipe { .. }) {
+        let of_an_agent = matches!(
+            kind,
+            FaultKind::KillAgent { .. }
+                | FaultKind::Reboot { .. }
+                | FaultKind::Wipe { .. }
+                | FaultKind::Leave { .. }
+        );
+        if !of_an_agent {
             self.disturbed_until = self.disturbed_until.max(until);
         }
         match kind {
@@ -25,6 +32,18 @@ impl World {
                 let tasks = self.agents[agent].go_down(self.now, wipe);
                 self.do_agent(agent, Doings { tasks, ..Doings::default() })?;
             }
+            FaultKind::Leave { agent, .. } => match self.agents[agent].leave(self.now) {
+                Some(doings) => {
+                    self.goodbyes += 1;
+                    self.do_agent(agent, doings)?;
+                }
+                // It holds something, or nobody listens: later.
+                None if self.now < BUSY_UNTIL => {
+                    self.agenda.at(self.now + SECOND / 2, Item::Fault(kind));
+                    return Ok(());
+                }
+                None => return Ok(()),
+            },
             FaultKind::Cut { from, to, .. } => self.net.cut(from, to, until),
             FaultKind::Noise { lost, doubled, late_max, .. } => {
                 self.net.noise(until, lost, doubled, late_max)
@@ -67,6 +86,7 @@ impl World {
             FaultKind::KillAgent { agent, .. }
             | FaultKind::Reboot { agent, .. }
             | FaultKind::Wipe { agent, .. }
+            | FaultKind::Leave { agent, .. }
                 if !self.agents[agent].alive =>
             {
                 self.agents[agent].rise(self.now);

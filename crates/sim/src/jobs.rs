@@ -23,6 +23,8 @@ pub(crate) struct SimJob {
 pub(crate) enum Nature {
     /// They end, mostly well.
     Ordinary,
+    /// They write down how far they are, fail, and are continued.
+    Resumes,
     /// Some never end.
     Hangs,
     /// They take their machine down.
@@ -35,6 +37,7 @@ pub(crate) enum Nature {
 
 const JOBS: &[(&str, Nature, &str)] = &[
     ("plain", Nature::Ordinary, "script: exit 0\nretry: {max: 2, backoff: {kind: fixed, base: 1s}}"),
+    ("resumes", Nature::Resumes, "script: exit 0\nretry: {max: 4, backoff: {kind: fixed, base: 1s}}"),
     ("limited", Nature::Ordinary, "script: exit 0\nconcurrency: {limit: 2, key: '{{ params.k }}'}"),
     ("newest", Nature::Ordinary, "script: exit 0\nconcurrency: {limit: 1, overlap: cancel_old}"),
     ("single", Nature::Ordinary, "script: exit 0\nconcurrency: {limit: 1, overlap: queue_one}"),

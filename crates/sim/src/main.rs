@@ -9,12 +9,15 @@
 mod agent;
 mod checker;
 mod client;
+mod exchange;
 mod faults;
+mod hosts;
 mod jobs;
 mod net;
 mod operators;
 mod plan;
 mod plant;
+mod promises;
 mod rest;
 mod rng;
 mod run;
@@ -122,8 +125,9 @@ fn run_seeds(seeds: u64) -> ExitCode {
         sums.virtual_seconds as f64 / sums.seeds.max(1) as f64
     );
     println!("steps            {:>10}", sums.steps);
-    println!("tasks executed   {:>10}", sums.tasks);
+    println!("tasks executed   {:>10}  ({} continued from a checkpoint)", sums.tasks, sums.continued);
     println!("faults injected  {:>10}", sums.faults);
+    println!("goodbyes         {:>10}", sums.goodbyes);
     println!("messages lost    {:>10}", sums.dropped);
     println!("fenced writes    {:>10}", sums.fenced);
     println!("takeovers        {:>10}", sums.takeovers);

@@ -2,6 +2,8 @@
 //! they did. They repeat what was not answered, and look at the rows to see whether it took effect, because a request that
 //! was late or doubled may have undone it.
 
+use std::collections::BTreeSet;
+
 use mainspring_engine::{Answer, Event, LoadedRun, RequestId};
 use mainspring_model::{CellId, ErrorCode, JobId, NodeState, Pause, RunState, Timestamp};
 use mainspring_store_mem::MemCore;
@@ -24,6 +26,8 @@ enum What {
     Node(usize),
     /// Whatever waits for its back-off.
     Retry,
+    /// A job that was taken for one that kills its nodes, and is not.
+    Clear(JobId),
 }
 
 /// Something done and, later, undone.
@@ -38,7 +42,7 @@ struct Act {
 }
 
 /// All operators.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Operators {
     acts: Vec<Act>,
 }
@@ -49,6 +53,8 @@ pub(crate) struct Sight<'a> {
     pub agents: &'a [Agent],
     pub jobs: &'a [SimJob],
     pub cells: u16,
+    /// Jobs that are held because they lost nodes.
+    pub quarantined: BTreeSet<JobId>,
 }
 
 impl Operators {
@@ -57,6 +63,15 @@ impl Operators {
         // A job that kills its nodes is looked at by nobody: resuming it would let it kill more.
         let tame: Vec<JobId> =
             jobs.iter().filter(|job| job.nature != Nature::KillsNode).map(|job| job.job.id).collect();
+        let act = |what, begin_at, end_at| Act {
+            what,
+            begin_at,
+            end_at,
+            tried_at: -PATIENCE,
+            begun: false,
+            over: false,
+        };
+        let clears = tame.iter().map(|job| act(What::Clear(*job), BUSY_UNTIL, BUSY_UNTIL));
         let acts = (0..rng.range(3, 9)).map(|_| {
             let what = match rng.index(8) {
                 0..3 => What::Job(tame[rng.index(tame.len())]),
@@ -66,9 +81,9 @@ impl Operators {
             };
             let begin_at = rng.range(2 * SECOND, BUSY_UNTIL);
             let end_at = begin_at + rng.range(SECOND, 30 * SECOND);
-            Act { what, begin_at, end_at, tried_at: -PATIENCE, begun: false, over: false }
+            act(what, begin_at, end_at)
         });
-        Self { acts: acts.collect() }
+        Self { acts: acts.chain(clears).collect() }
     }
 
     /// What they do now. To every scheduler: only the owner listens.
@@ -111,7 +126,7 @@ impl Operators {
             at: Timestamp::from_micros(now),
         });
         match act.what {
-            What::Job(id) => {
+            What::Job(id) | What::Clear(id) => {
                 let job = sight.core.job(id)?;
                 let cell = CellId::of(&job.namespace, sight.cells);
                 Some((cell, Event::PauseJob { request, job: Box::new(job), pause }))
@@ -162,5 +177,6 @@ fn is_on(what: What, sight: &Sight<'_>) -> bool {
             node.is_some_and(|node| matches!(node.state, NodeState::Draining { .. }))
         }
         What::Retry => false,
+        What::Clear(id) => sight.quarantined.contains(&id),
     }
 }

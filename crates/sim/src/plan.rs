@@ -67,6 +67,8 @@ pub(crate) enum FaultKind {
     Reboot { agent: usize, down: i64 },
     /// The machine comes back with an empty disk.
     Wipe { agent: usize, down: i64 },
+    /// The agent ends on purpose when it holds nothing, says so, and starts again later.
+    Leave { agent: usize, down: i64 },
     /// Nothing gets from one to the other.
     Cut { from: Host, to: Host, span: i64 },
     /// Messages are lost, doubled and late.
@@ -127,6 +129,7 @@ fn any_fault(rng: &mut Rng, schedulers: usize, agents: usize) -> FaultKind {
         0 => FaultKind::KillScheduler { scheduler, down: span },
         1 => FaultKind::Pause { host: Host::Scheduler(scheduler), span },
         2 => FaultKind::Pause { host: Host::Agent(agent), span },
+        3 if rng.chance(50) => FaultKind::Leave { agent, down: span },
         3 => FaultKind::KillAgent { agent, down: span },
         4 => FaultKind::Reboot { agent, down: span },
         5 if rng.chance(40) => FaultKind::Wipe { agent, down: span },
@@ -167,7 +170,8 @@ impl FaultKind {
             Self::KillScheduler { down, .. }
             | Self::KillAgent { down, .. }
             | Self::Reboot { down, .. }
-            | Self::Wipe { down, .. } => *down,
+            | Self::Wipe { down, .. }
+            | Self::Leave { down, .. } => *down,
             Self::Pause { span, .. }
             | Self::Cut { span, .. }
             | Self::Noise { span, .. }

@@ -48,6 +48,8 @@ plants! {
     FastClock, "fast-clock", "the scheduler's clock runs an hour ahead";
     ForgetPause, "forget-pause", "a scheduler does not look at whether a job is paused when it reads or takes its runs";
     ForgetDrain, "forget-drain", "a new owner takes nodes that are being emptied for nodes in service";
+    ForgetCheckpoint, "forget-checkpoint", "orders leave without what the last attempt wrote down";
+    ForgetDeadline, "forget-deadline", "an owner does not know the deadline of what it reads";
     DropReads, "drop-reads", "an answer of the store that is lost is not asked for again";
 }
 

@@ -1,6 +1,7 @@
 //! What must hold when the faults are over and time has passed: every promise kept, nothing left behind,
 //! and the run of the simulation was not about nothing.
 
+use mainspring_engine::Cell;
 use mainspring_model::{Reason, RunState};
 
 use crate::checker::Violation;
@@ -44,19 +45,31 @@ impl World {
                 self.check_why(row.head.id)?;
             }
         }
-        for scheduler in &self.schedulers {
-            for cell in scheduler.owned(self.now) {
-                let running = scheduler.cell(cell).map_or(0, mainspring_engine::Cell::running);
-                if running > 0 {
-                    return violation(
-                        "I19",
-                        format!("{cell} reserves for {running} runs, none runs"),
-                        Vec::new(),
-                    );
-                }
+        for cell in self.owned_cells() {
+            if cell.running() > 0 {
+                return violation(
+                    "I19",
+                    format!("{} runs are reserved for, none runs", cell.running()),
+                    Vec::new(),
+                );
             }
         }
+        self.check_reservations()?;
         Ok(())
+    }
+
+    pub(crate) fn owned_cells(&self) -> impl Iterator<Item = &Cell> {
+        self.schedulers.iter().flat_map(|scheduler| {
+            scheduler.owned(self.now).into_iter().filter_map(|cell| scheduler.cell(cell))
+        })
+    }
+
+    /// I19: what is reserved is what the runs that hold nodes and keys need, no more and no less, at any moment.
+    pub(crate) fn check_reservations(&self) -> Result<(), Violation> {
+        match self.owned_cells().find_map(|cell| cell.recount().into_iter().next()) {
+            None => Ok(()),
+            Some(what) => Err(Violation { invariant: "I19", what, about: Vec::new() }),
+        }
     }
 
     /// I22: when nothing but machines failed for a while, what ran on a dead machine has been given up.
@@ -115,6 +128,8 @@ impl World {
                 .sum::<u64>()
                 .saturating_sub(1),
             tasks: self.checker.tasks_begun,
+            continued: self.checker.continued,
+            goodbyes: self.goodbyes,
             acknowledged_percent: self.client.acknowledged_percent(),
             virtual_seconds: (self.now.max(BUSY_UNTIL) / 1_000_000) as u64,
         }
@@ -132,6 +147,8 @@ pub(crate) struct Tally {
     pub unknown: u64,
     pub takeovers: u64,
     pub tasks: u64,
+    pub continued: u64,
+    pub goodbyes: u64,
     /// The smallest.
     pub acknowledged_percent: u64,
     pub virtual_seconds: u64,
@@ -152,6 +169,8 @@ impl Tally {
         self.unknown += other.unknown;
         self.takeovers += other.takeovers;
         self.tasks += other.tasks;
+        self.continued += other.continued;
+        self.goodbyes += other.goodbyes;
         self.virtual_seconds += other.virtual_seconds;
     }
 

@@ -260,6 +260,11 @@ impl Scheduler {
                         }
                     }
                     Message::Hint { cell } => doings.push(Doing::Hint { cell }),
+                    Message::Start(mut order) => {
+                        order.checkpoint =
+                            order.checkpoint.filter(|_| self.plant != Some(Plant::ForgetCheckpoint));
+                        doings.push(Doing::Tell { message: Message::Start(order) });
+                    }
                     message => doings.push(Doing::Tell { message }),
                 }
             }
@@ -398,7 +403,10 @@ impl Scheduler {
     }
 
     /// A run with the specification that it pins, as the store has it.
-    fn loaded(&self, run: mainspring_model::Run, pauses: &BTreeMap<JobId, Pause>) -> LoadedRun {
+    fn loaded(&self, mut run: mainspring_model::Run, pauses: &BTreeMap<JobId, Pause>) -> LoadedRun {
+        if self.plant == Some(Plant::ForgetDeadline) {
+            Arc::make_mut(&mut run.head).deadline = None;
+        }
         let pause = pauses.get(&run.head.job).filter(|_| self.plant != Some(Plant::ForgetPause)).cloned();
         let job = self.jobs.iter().find(|job| job.job.id == run.head.job && job.readable);
         LoadedRun { spec: job.map(|job| self.engine_spec(&job.spec)), run, pause }

@@ -1,28 +1,29 @@
 //! The world: one queue of what is going to happen, hosts that react to it, and a checker that watches.
 //! Everything that happens follows from the plan and its seed.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_engine::{Answer, Config, Event, Message};
-use mainspring_model::{AttemptToken, Cause, CellId, Epoch, MemberId, NodeId, RunState, Timestamp};
+use mainspring_model::{AttemptToken, Cause, CellId, JobId, MemberId, Reason, RunId, RunState, Timestamp};
 use mainspring_store::{Transaction, Write};
 
-use crate::agent::{self, Agent, Doings, Task};
+use crate::agent::{Agent, Doings};
 use crate::checker::{Checker, Violation};
 use crate::client::Client;
-use crate::jobs::{self, Nature, SimJob};
+use crate::jobs::{self, SimJob};
 use crate::net::{Agenda, Net};
 use crate::operators::{OPERATE, Operators, Sight};
-use crate::plan::{FaultKind, Host, Plan, REST_BY, SECOND};
+use crate::plan::{BUSY_UNTIL, FaultKind, Host, Plan, REST_BY, SECOND};
 use crate::plant::Plant;
 use crate::rng::Rng;
-use crate::scheduler::{Doing, Scheduler};
+use crate::scheduler::Scheduler;
 use crate::store::{Ask, SimStore, Told};
 use crate::trace::Trace;
 
 /// Schedulers look at their timers this often.
-const TICK: i64 = SECOND / 10;
+pub(crate) const TICK: i64 = SECOND / 10;
 
 /// Something that is going to happen.
 #[derive(Debug)]
@@ -32,6 +33,7 @@ pub(crate) enum Item {
     Tick { scheduler: usize, life: u64 },
     Round { agent: usize, life: u64 },
     Lease { agent: usize },
+    TaskSays { agent: usize, token: AttemptToken, step: u32 },
     TaskEnds { agent: usize, token: AttemptToken, cause: Option<Cause> },
     Client,
     AtScheduler { scheduler: usize, what: ToScheduler },
@@ -66,11 +68,13 @@ pub(crate) struct World {
     pub net: Net,
     pub agenda: Agenda<Item>,
     pub steps: u64,
+    /// Agents that ended on purpose.
+    pub goodbyes: u64,
     /// What the owner asks the store until then arrives only then.
     pub held: Option<(usize, i64)>,
     /// When the store, the network and the schedulers were last disturbed.
     pub disturbed_until: i64,
-    rng: Rng,
+    pub rng: Rng,
 }
 
 impl World {
@@ -117,6 +121,7 @@ impl World {
             net: Net::new(plan.seed),
             agenda: Agenda::new(),
             steps: 0,
+            goodbyes: 0,
             held: None,
             disturbed_until: 0,
             rng,
@@ -168,10 +173,17 @@ impl World {
                 self.do_agent(agent, Doings { tasks, ..Doings::default() })?;
                 self.agenda.at(self.now + SECOND / 4, Item::Lease { agent });
             }
+            Item::TaskSays { agent, token, step } => {
+                let doings = self.agents[agent].task_says(self.now, token, step);
+                self.do_agent(agent, doings)?;
+            }
             Item::TaskEnds { agent, token, cause } => self.task_ends(agent, token, cause)?,
             Item::Client => {
                 self.client_acts();
                 self.check_dead_nodes()?;
+                if self.rng.chance(20) {
+                    self.check_reservations()?;
+                }
             }
             Item::AtScheduler { scheduler, what } => self.at_scheduler(scheduler, what)?,
             Item::AtAgent { agent, message } => self.at_agent(agent, message)?,
@@ -191,9 +203,21 @@ impl World {
         Ok(true)
     }
 
-    fn sight(&self) -> Sight<'_> {
+    pub(crate) fn sight(&self) -> Sight<'_> {
         let Self { store, agents, jobs, plan, .. } = self;
-        Sight { core: &store.core, agents, jobs, cells: plan.cells }
+        Sight { core: &store.core, agents, jobs, cells: plan.cells, quarantined: self.quarantined() }
+    }
+
+    /// Jobs that are held because they lost nodes; looked at when the faults are over.
+    fn quarantined(&self) -> BTreeSet<JobId> {
+        if self.now < BUSY_UNTIL {
+            return BTreeSet::new();
+        }
+        let held = |run: &RunId| {
+            self.owned_cells().any(|cell| matches!(cell.why(*run), Some(Reason::Quarantined { .. })))
+        };
+        let waiting = self.store.core.all_runs().filter(|run| run.status.state == RunState::Waiting);
+        waiting.filter(|run| held(&run.head.id)).map(|run| run.head.job).collect()
     }
 
     fn is_at_rest(&self) -> bool {
@@ -201,285 +225,22 @@ impl World {
             self.plan.faults.iter().all(|fault| fault.at + fault.kind.span() + SECOND < self.now);
         let core = &self.store.core;
         faults_over
-            && self.operators.is_done(self.now, &self.sight())
             && self.client.all_ended(core)
             && self.checker.executing().is_empty()
             && !core.all_runs().any(|run| run.status.state == RunState::Running)
+            && self.operators.is_done(self.now, &self.sight())
     }
-
-    // --- hosts ---
-
-    fn tick(&mut self, index: usize, life: u64) -> Result<(), Violation> {
-        let scheduler = &mut self.schedulers[index];
-        if scheduler.life != life {
-            return Ok(());
-        }
-        if scheduler.paused_until > self.now {
-            let at = scheduler.paused_until;
-            self.agenda.at(at, Item::Tick { scheduler: index, life });
-            return Ok(());
-        }
-        let doings = scheduler.tick(self.now);
-        self.agenda.at(self.now + TICK, Item::Tick { scheduler: index, life });
-        self.do_scheduler(index, doings)
-    }
-
-    fn round(&mut self, index: usize, life: u64) -> Result<(), Violation> {
-        let agent = &mut self.agents[index];
-        if agent.life != life {
-            return Ok(());
-        }
-        if agent.paused_until > self.now {
-            let at = agent.paused_until;
-            self.agenda.at(at, Item::Round { agent: index, life });
-            return Ok(());
-        }
-        let doings = agent.round(self.now);
-        self.agenda.at(self.now + agent::ROUND, Item::Round { agent: index, life });
-        self.do_agent(index, doings)
-    }
-
-    fn at_scheduler(&mut self, index: usize, what: ToScheduler) -> Result<(), Violation> {
-        let operated = match what {
-            ToScheduler::Operate { request } => self.operators.event(self.now, request, &self.sight()),
-            _ => None,
-        };
-        let scheduler = &mut self.schedulers[index];
-        if !scheduler.alive {
-            return Ok(());
-        }
-        if scheduler.paused_until > self.now {
-            let at = scheduler.paused_until;
-            self.agenda.at(at, Item::AtScheduler { scheduler: index, what });
-            return Ok(());
-        }
-        let mut doings = Vec::new();
-        match what {
-            ToScheduler::Node { cell, event } => scheduler.handle(self.now, cell, event, &mut doings),
-            ToScheduler::Submit { request } => {
-                let (head, job) = self.client.head(self.now, request, &mut self.rng);
-                if let Some(at) = head.not_before {
-                    self.checker.not_before.insert(head.id, at.as_micros());
-                }
-                let pause = self.store.core.job(head.job).and_then(|job| job.pause);
-                scheduler.submit(self.now, request, head, (job, pause), &mut doings);
-            }
-            ToScheduler::Operate { .. } => {
-                if let Some((cell, event)) = operated {
-                    scheduler.handle(self.now, cell, event, &mut doings);
-                }
-            }
-            ToScheduler::Cancel { request } => {
-                if let Some((cell, event)) =
-                    self.client.cancel_event(request, &self.store.core, self.plan.cells)
-                {
-                    scheduler.handle(self.now, cell, event, &mut doings);
-                }
-            }
-            ToScheduler::Hint { cell } => scheduler.handle(self.now, cell, Event::Hint, &mut doings),
-        }
-        self.do_scheduler(index, doings)
-    }
-
-    fn do_scheduler(&mut self, index: usize, doings: Vec<Doing>) -> Result<(), Violation> {
-        let (from, life) = (Host::Scheduler(index), self.schedulers[index].life);
-        for doing in doings {
-            match doing {
-                Doing::Ask { number, ask } => {
-                    let held = self.held.filter(|(who, until)| *who == index && *until > self.now);
-                    for arrival in self.net.arrivals(self.now, from, Host::Store).into_iter().flatten() {
-                        let at = held.map_or(arrival, |(_, until)| until + (arrival - self.now));
-                        self.agenda
-                            .at(at, Item::AtStore { scheduler: index, life, number, ask: ask.clone() });
-                    }
-                }
-                Doing::Tell { message } => {
-                    let Some(agent) = node_of(&message).and_then(|node| self.agent_of(node)) else {
-                        continue;
-                    };
-                    for at in self.net.arrivals(self.now, from, Host::Agent(agent)).into_iter().flatten() {
-                        self.agenda.at(at, Item::AtAgent { agent, message: message.clone() });
-                    }
-                }
-                Doing::Answer { request, answer } => {
-                    for at in self.net.arrivals(self.now, from, Host::Client).into_iter().flatten() {
-                        self.agenda.at(at, Item::AtClient { request, answer: answer.clone() });
-                    }
-                }
-                Doing::Hint { cell } => {
-                    for other in 0..self.schedulers.len() {
-                        self.send_scheduler(from, other, ToScheduler::Hint { cell });
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn send_scheduler(&mut self, from: Host, scheduler: usize, what: ToScheduler) {
-        for at in self.net.arrivals(self.now, from, Host::Scheduler(scheduler)).into_iter().flatten() {
-            self.agenda.at(at, Item::AtScheduler { scheduler, what: what.clone() });
-        }
-    }
-
-    fn at_agent(&mut self, index: usize, message: Message) -> Result<(), Violation> {
-        let agent = &mut self.agents[index];
-        if !agent.alive {
-            return Ok(());
-        }
-        if agent.paused_until > self.now {
-            let at = agent.paused_until;
-            self.agenda.at(at, Item::AtAgent { agent: index, message });
-            return Ok(());
-        }
-        let doings = agent.hear(self.now, message);
-        self.do_agent(index, doings)
-    }
-
-    pub(crate) fn do_agent(&mut self, index: usize, doings: Doings) -> Result<(), Violation> {
-        let cell = self.agents[index].node.cell;
-        for task in doings.tasks {
-            match task {
-                Task::Begins(token) => self.task_begins(index, token)?,
-                Task::Ends(token) => self.checker.ends(token),
-            }
-        }
-        for (scheduler, event) in doings.send {
-            self.send_scheduler(Host::Agent(index), scheduler, ToScheduler::Node { cell, event });
-        }
-        Ok(())
-    }
-
-    fn task_begins(&mut self, index: usize, token: AttemptToken) -> Result<(), Violation> {
-        let node = self.agents[index].node.id;
-        self.trace.say(self.now, format_args!("{token} begins on n{index}"));
-        self.checker.begins(self.now, token, node, &self.store.core)?;
-        let nature = self.nature(token);
-        let (span, cause) = agent::fate(nature, token);
-        if cause.is_some() || nature == Nature::KillsNode {
-            self.agenda.at(self.now + span, Item::TaskEnds { agent: index, token, cause });
-        }
-        Ok(())
-    }
-
-    fn task_ends(
-        &mut self,
-        index: usize,
-        token: AttemptToken,
-        cause: Option<Cause>,
-    ) -> Result<(), Violation> {
-        match cause {
-            Some(cause) => {
-                let well = cause.is_success();
-                let doings = self.agents[index].task_ends(self.now, token, cause);
-                if well && !doings.tasks.is_empty() {
-                    self.checker.succeeded(token);
-                }
-                self.do_agent(index, doings)
-            }
-            None if self.agents[index].executing().contains(&token) => {
-                self.trace.say(self.now, format_args!("{token} takes n{index} down"));
-                self.fault(FaultKind::Reboot { agent: index, down: 30 * SECOND })
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn nature(&self, token: AttemptToken) -> Nature {
-        let job = self.store.core.run(token.run).map(|run| run.head.job);
-        let found = self.jobs.iter().find(|sim| Some(sim.job.id) == job);
-        found.map_or(Nature::Ordinary, |sim| sim.nature)
-    }
-
-    fn agent_of(&self, node: NodeId) -> Option<usize> {
-        self.agents.iter().position(|agent| agent.node.id == node)
-    }
-
-    // --- the store ---
-
-    fn at_store(&mut self, scheduler: usize, life: u64, number: u64, ask: Ask) -> Result<(), Violation> {
-        let holds: Vec<String> = match &ask {
-            Ask::Commit(transaction) => transaction.writes.iter().filter_map(hold).collect(),
-            _ => Vec::new(),
-        };
-        let told = self.store.ask(self.now, ask);
-        if !holds.is_empty() {
-            self.trace.say(self.now, format_args!("s{scheduler} asked for {holds:?}"));
-            self.checker.look_at_holds(self.now, &self.store.core, self.plan.cells);
-        }
-        let changes = self.store.core.take_changes();
-        for change in &changes {
-            if let Some(after) = &change.after {
-                let (id, state, attempt) = (change.head.id, after.state.name(), after.attempt);
-                let (version, epoch, cause) = (after.version, after.epoch, &after.cause);
-                self.trace.say(
-                    self.now,
-                    format_args!("{id} {state} attempt {attempt} v{version} {epoch} {cause:?}"),
-                );
-            }
-        }
-        let leases = self.store.core.leases();
-        let granted =
-            |cell| leases.iter().find(|lease| lease.cell == cell).map_or(Epoch(0), |lease| lease.epoch);
-        self.checker.changed(&changes, granted)?;
-        let Some(told) = told else { return Ok(()) };
-        if let Told::Asked(mainspring_store::LeaseGrant::Granted(lease)) = &told {
-            self.trace.say(self.now, format_args!("s{scheduler} owns {} under {}", lease.cell, lease.epoch));
-        }
-        for at in self.net.arrivals(self.now, Host::Store, Host::Scheduler(scheduler)).into_iter().flatten() {
-            self.agenda.at(at, Item::StoreSays { scheduler, life, number, told: told.clone() });
-        }
-        Ok(())
-    }
-
-    fn store_says(&mut self, index: usize, life: u64, number: u64, told: Told) -> Result<(), Violation> {
-        let scheduler = &mut self.schedulers[index];
-        if scheduler.life != life {
-            return Ok(());
-        }
-        if scheduler.paused_until > self.now {
-            let at = scheduler.paused_until;
-            self.agenda.at(at, Item::StoreSays { scheduler: index, life, number, told });
-            return Ok(());
-        }
-        let doings = scheduler.told(self.now, number, told);
-        self.do_scheduler(index, doings)
-    }
-
-    // --- the client ---
 
     fn client_acts(&mut self) {
         let now = self.now;
         let schedulers = self.schedulers.len();
         let mut asked = self.client.act(now, schedulers);
-        let Self { store, agents, jobs, plan, .. } = self;
-        let sight = Sight { core: &store.core, agents, jobs, cells: plan.cells };
-        asked.extend(self.operators.act(now, schedulers, &sight));
+        let mut operators = std::mem::take(&mut self.operators);
+        asked.extend(operators.act(now, schedulers, &self.sight()));
+        self.operators = operators;
         for (scheduler, what) in asked {
             self.send_scheduler(Host::Client, scheduler, what);
         }
         self.agenda.at(now + SECOND / 5, Item::Client);
-    }
-}
-
-/// What the write pauses or empties, or lets go.
-fn hold(write: &Write) -> Option<String> {
-    match write {
-        Write::PutJob(job) => Some(format!("{} paused {}", job.id, job.pause.is_some())),
-        Write::PauseCell(pause) => Some(format!("cell paused {}", pause.is_some())),
-        Write::PutNode(node) => Some(format!("{} {}", node.id, node.state.name())),
-        _ => None,
-    }
-}
-
-fn node_of(message: &Message) -> Option<NodeId> {
-    match message {
-        Message::Welcome { node, .. }
-        | Message::Beat { node, .. }
-        | Message::WhoAreYou { node }
-        | Message::Stop { node, .. }
-        | Message::Forget { node, .. } => Some(*node),
-        Message::Start(order) => Some(order.node),
-        Message::Reply { .. } | Message::Read(_) | Message::Hint { .. } => None,
     }
 }

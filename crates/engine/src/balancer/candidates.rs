@@ -1,12 +1,16 @@
 //! The view a balancer has of the nodes: those that pass the filter, in kept orders, and whether one has
 //! room. It cannot see runs, queues or other classes.
 
+use mainspring_model::hash;
 use rustc_hash::FxHashMap;
 
 use crate::nodes::{NodeEntry, Nodes};
 use crate::nodeset::{Domain, Order};
 use crate::room::Room;
 use crate::suspects::Suspects;
+
+/// Draws before the nodes are gone through in order.
+const DRAWS_MAX: u64 = 16;
 
 /// A node within a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,8 +98,14 @@ impl Candidates<'_> {
         self.set().domains(label)
     }
 
-    /// The first that fits from a place chosen by chance.
+    /// One that fits, drawn by chance. When few do, the first that does from a place chosen by chance.
     pub fn by_chance(&self) -> Option<NodeIx> {
+        let lots = &self.set().lots;
+        let draw = |n| lots[(hash::mix(self.ask.chance.wrapping_add(n)) % lots.len() as u64) as usize];
+        let mut drawn = (0..DRAWS_MAX).filter(|_| !lots.is_empty()).map(|n| NodeIx(draw(n)));
+        if let Some(drawn) = drawn.find(|ix| self.fits(*ix)) {
+            return Some(drawn);
+        }
         let start = (self.ask.chance % self.nodes.entries.capacity().max(1) as u64) as usize;
         let after = self.set().order_from(Order::Joined, (0, start)).map(|(_, ix)| NodeIx(ix));
         after.chain(self.by(Order::Joined)).find(|ix| self.fits(*ix))

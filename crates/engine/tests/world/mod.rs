@@ -98,9 +98,17 @@ impl World {
         loop {
             self.listen();
             if !self.commits || !self.commit() {
+                self.recount();
                 // What waited for nothing but the cut is said now.
                 return self.listen();
             }
+        }
+    }
+
+    /// Memory never contradicts itself. Crowds are not counted again and again.
+    fn recount(&self) {
+        if self.cell.running() + self.cell.waiting() <= 20 {
+            assert_eq!(self.cell.recount(), [""; 0], "memory contradicts itself");
         }
     }
 

@@ -24,9 +24,9 @@ pub(crate) fn job() -> impl Strategy<Value = JobSpec> {
         spec.description = identity.3;
         spec.labels = identity.4;
         if spec.body.handler().is_none() {
-            spec.artifacts = data.1;
+            (spec.artifacts, spec.inputs, spec.outputs) = (data.1, data.2, data.3);
         }
-        (spec.inputs, spec.outputs, spec.parameters) = (data.2, data.3, data.4);
+        spec.parameters = data.4;
         (spec.timeout, spec.concurrency, spec.rate_limit) = (policies.1, policies.2, policies.3);
         (spec.delivery, spec.on_disconnect, spec.retention) = (policies.4, policies.5, policies.6);
         spec.retry = policies.0;

@@ -52,8 +52,15 @@ pub(super) fn job(reader: &mut Reader, value: &Value) -> Option<JobSpec> {
     if delivery == Delivery::AtMostOnce {
         refuse_retries(&mut fields, value);
     }
-    if matches!(body, Some(Body::Handler(_))) && !artifacts.is_empty() {
-        fields.problem("artifacts", "a handler runs in a process of yours, so no files are fetched for it");
+    if matches!(body, Some(Body::Handler(_))) {
+        refuse_files(
+            &mut fields,
+            [
+                ("artifacts", artifacts.is_empty()),
+                ("inputs", inputs.is_empty()),
+                ("outputs", outputs.is_empty()),
+            ],
+        );
     }
     fields.finish();
     Some(JobSpec {
@@ -79,6 +86,13 @@ pub(super) fn job(reader: &mut Reader, value: &Value) -> Option<JobSpec> {
         on_disconnect,
         retention,
     })
+}
+
+/// A handler's files are its own affair: nothing would bring or take them.
+fn refuse_files(fields: &mut Fields<'_, '_>, files: [(&'static str, bool); 3]) {
+    for (field, _) in files.into_iter().filter(|(_, is_empty)| !is_empty) {
+        fields.problem(field, "a handler runs in a process of yours, so no files are fetched or kept for it");
+    }
 }
 
 /// At-most-once means one attempt: retries that the file itself asks for contradict it.

@@ -1,0 +1,84 @@
+//! What is asked of the store and what it answers; the checker sees every change on the way.
+
+use mainspring_model::Epoch;
+use mainspring_store::Write;
+
+use crate::checker::Violation;
+use crate::plan::Host;
+use crate::store::{Ask, Told};
+use crate::world::{Item, World};
+
+impl World {
+    pub(crate) fn at_store(
+        &mut self,
+        scheduler: usize,
+        life: u64,
+        number: u64,
+        ask: Ask,
+    ) -> Result<(), Violation> {
+        let holds: Vec<String> = match &ask {
+            Ask::Commit(transaction) => transaction.writes.iter().filter_map(hold).collect(),
+            _ => Vec::new(),
+        };
+        let told = self.store.ask(self.now, ask);
+        if !holds.is_empty() {
+            self.trace.say(self.now, format_args!("s{scheduler} asked for {holds:?}"));
+            self.checker.look_at_holds(self.now, &self.store.core, self.plan.cells);
+        }
+        let changes = self.store.core.take_changes();
+        for change in &changes {
+            if let Some(after) = &change.after {
+                let (id, state, attempt) = (change.head.id, after.state.name(), after.attempt);
+                let (version, epoch, cause) = (after.version, after.epoch, &after.cause);
+                self.trace.say(
+                    self.now,
+                    format_args!("{id} {state} attempt {attempt} v{version} {epoch} {cause:?}"),
+                );
+            }
+        }
+        let leases = self.store.core.leases();
+        let granted =
+            |cell| leases.iter().find(|lease| lease.cell == cell).map_or(Epoch(0), |lease| lease.epoch);
+        self.checker.changed(&changes, granted)?;
+        let is_away = |node| !self.agents.iter().any(|agent| agent.node.id == node && agent.alive);
+        self.checker.look_at_goodbyes(&self.store.core, is_away)?;
+        let Some(told) = told else { return Ok(()) };
+        if let Told::Asked(mainspring_store::LeaseGrant::Granted(lease)) = &told {
+            self.trace.say(self.now, format_args!("s{scheduler} owns {} under {}", lease.cell, lease.epoch));
+        }
+        for at in self.net.arrivals(self.now, Host::Store, Host::Scheduler(scheduler)).into_iter().flatten() {
+            self.agenda.at(at, Item::StoreSays { scheduler, life, number, told: told.clone() });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn store_says(
+        &mut self,
+        index: usize,
+        life: u64,
+        number: u64,
+        told: Told,
+    ) -> Result<(), Violation> {
+        let scheduler = &mut self.schedulers[index];
+        if scheduler.life != life {
+            return Ok(());
+        }
+        if scheduler.paused_until > self.now {
+            let at = scheduler.paused_until;
+            self.agenda.at(at, Item::StoreSays { scheduler: index, life, number, told });
+            return Ok(());
+        }
+        let doings = scheduler.told(self.now, number, told);
+        self.do_scheduler(index, doings)
+    }
+}
+
+/// What the write pauses or empties, or lets go.
+fn hold(write: &Write) -> Option<String> {
+    match write {
+        Write::PutJob(job) => Some(format!("{} paused {}", job.id, job.pause.is_some())),
+        Write::PauseCell(pause) => Some(format!("cell paused {}", pause.is_some())),
+        Write::PutNode(node) => Some(format!("{} {}", node.id, node.state.name())),
+        _ => None,
+    }
+}
