@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use mainspring_model::{NodeId, log};
@@ -10,6 +10,7 @@ use mainspring_wire::agent::LogChunk;
 use tempfile::SpooledTempFile;
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
+use tokio::time::Instant;
 
 use super::lost;
 

@@ -6,6 +6,7 @@
 
 mod hot;
 mod owner;
+mod silence;
 mod vault;
 
 use std::io;
@@ -34,8 +35,6 @@ const FOLLOW_WAIT: Duration = Duration::from_secs(15);
 
 /// Whole logs of one connection on their way to the vault.
 const KEEPING_MAX: usize = 1_024;
-/// The log of an attempt that is over is not waited for any longer.
-const SILENT_MAX: Duration = Duration::from_secs(60);
 
 /// A part of a log that may be stored.
 #[derive(Debug)]
@@ -150,32 +149,6 @@ impl Logs {
 
     fn close(&self, token: AttemptToken) {
         self.hot.lock().unwrap_or_else(PoisonError::into_inner).remove(&token);
-    }
-
-    /// Puts away the logs of attempts that are over and whose nodes have gone silent: as far as they came, readable, and
-    /// replaced if the node returns with all of it.
-    pub(crate) async fn put_away(&self) {
-        let silent: Vec<(AttemptToken, Arc<Hot>)> = {
-            let hot = self.hot.lock().unwrap_or_else(PoisonError::into_inner);
-            let silent = hot.iter().filter(|(_, hot)| hot.is_silent_for(SILENT_MAX));
-            silent.map(|(token, hot)| (*token, Arc::clone(hot))).collect()
-        };
-        for (token, hot) in silent {
-            if self.ownership.is_running(hot.node, token).await {
-                continue;
-            }
-            let put = match hot.read(0, usize::MAX).await {
-                Ok((frames, _)) if frames.is_empty() => Ok(()),
-                Ok((frames, _)) => self.vault.keep_part(token, frames).await,
-                Err(error) => Err(error),
-            };
-            if let Err(error) = put {
-                warn!(attempt = %token, %error, "a log that is not whole cannot be kept");
-                continue;
-            }
-            self.close(token);
-            hot.kept();
-        }
     }
 }
 
