@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use mainspring_model::{Timestamp, duration_text};
-
+use crate::Micros;
 use crate::error::Error;
 
 /// Every so often, from 1970 on, so much later.
@@ -33,19 +32,6 @@ impl Every {
         Ok(Self { period, offset })
     }
 
-    /// `90s`, or `6h/1h` for an hour later.
-    pub fn parse(text: &str) -> Result<Self, Error> {
-        let read = |part: &str| {
-            let part = part.trim();
-            duration_text::parse(part)
-                .map_err(|error| Error::new(format!("`{part}`: {error}; write `90s` or `6h/1h`")))
-        };
-        match text.split_once('/') {
-            Some((period, offset)) => Self::new(read(period)?, read(offset)?),
-            None => Self::new(read(text)?, Duration::ZERO),
-        }
-    }
-
     /// How often.
     pub fn period(&self) -> Duration {
         self.period
@@ -57,41 +43,43 @@ impl Every {
     }
 
     /// The first moment later than `after`; none beyond the end of time.
-    pub fn next(&self, after: Timestamp) -> Option<Timestamp> {
+    pub fn next(&self, after: Micros) -> Option<Micros> {
         let micros = |span: Duration| i64::try_from(span.as_micros()).ok();
         let (period, offset) = (micros(self.period)?, micros(self.offset)?);
-        let passed = after.as_micros().checked_sub(offset)?.div_euclid(period);
-        let next = passed.checked_add(1)?.checked_mul(period)?.checked_add(offset)?;
-        Some(Timestamp::from_micros(next))
+        let passed = after.checked_sub(offset)?.div_euclid(period);
+        passed.checked_add(1)?.checked_mul(period)?.checked_add(offset)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MICROS;
 
-    fn check(text: &str, after: i64, next: i64) {
-        let every = Every::parse(text).unwrap();
-        let found = every.next(Timestamp::from_micros(after * 1_000_000)).unwrap();
-        assert_eq!(found, Timestamp::from_micros(next * 1_000_000), "{text} after {after}");
+    fn every(period: u64, offset: u64) -> Result<Every, Error> {
+        Every::new(Duration::from_secs(period), Duration::from_secs(offset))
+    }
+
+    fn check(period: u64, offset: u64, after: i64, next: i64) {
+        let found = every(period, offset).unwrap().next(after * MICROS);
+        assert_eq!(found, Some(next * MICROS), "{period}/{offset} after {after}");
     }
 
     #[test]
     fn moments_are_counted_from_1970() {
-        check("90s", 0, 90);
-        check("90s", 89, 90);
-        check("90s", 90, 180);
-        check("90s", -1, 0);
-        check("6h/1h", 0, 3_600);
-        check("6h/1h", 3_600, 7 * 3_600);
-        check("1s", 1_774_746_000, 1_774_746_001);
-        assert_eq!(Every::parse("1s").unwrap().next(Timestamp::MAX), None);
+        check(90, 0, 0, 90);
+        check(90, 0, 89, 90);
+        check(90, 0, 90, 180);
+        check(90, 0, -1, 0);
+        check(21_600, 3_600, 0, 3_600);
+        check(21_600, 3_600, 3_600, 7 * 3_600);
+        check(1, 0, 1_774_746_000, 1_774_746_001);
+        assert_eq!(every(1, 0).unwrap().next(Micros::MAX), None);
     }
 
     #[test]
     fn what_makes_no_sense_is_refused() {
-        for wrong in ["0s", "500ms", "5", "6h/6h", "20y", "1h/", "x"] {
-            assert!(Every::parse(wrong).is_err(), "{wrong}");
-        }
+        assert!(every(0, 0).is_err() && every(60, 60).is_err() && every(20 * 366 * 86_400, 0).is_err());
+        assert!(Every::new(Duration::from_millis(1_500), Duration::ZERO).is_err());
     }
 }

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use mainspring_model::{Timestamp, hash};
+use crate::{Micros, hash};
 
 /// How much later a planned moment fires: less than `at_most`, the same whenever it is asked.
-pub fn jitter(seed: u64, planned: Timestamp, at_most: Duration) -> Duration {
+pub fn jitter(seed: u64, planned: Micros, at_most: Duration) -> Duration {
     let micros = u64::try_from(at_most.as_micros()).unwrap_or(u64::MAX);
     if micros == 0 {
         return Duration::ZERO;
     }
-    Duration::from_micros(hash::mix(seed ^ hash::mix(planned.as_micros() as u64)) % micros)
+    Duration::from_micros(hash::mix(seed ^ hash::mix(planned as u64)) % micros)
 }
 
 #[cfg(test)]
@@ -20,9 +20,9 @@ mod tests {
     #[test]
     fn it_is_stable_bounded_and_spread() {
         let minute = Duration::from_secs(60);
-        let of = |n: i64| jitter(7, Timestamp::from_micros(n * 3_600_000_000), minute);
+        let of = |n: i64| jitter(7, n * 3_600_000_000, minute);
         assert_eq!(of(5), of(5));
-        assert_eq!(jitter(7, Timestamp::ZERO, Duration::ZERO), Duration::ZERO);
+        assert_eq!(jitter(7, 0, Duration::ZERO), Duration::ZERO);
         let all: Vec<Duration> = (0..1_000).map(of).collect();
         assert!(all.iter().all(|delay| *delay < minute));
         for quarter in 0..4 {

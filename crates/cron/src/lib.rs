@@ -7,6 +7,8 @@
 //! - [`Calendar`] leaves days and times out; [`Schedule`] puts everything together.
 //! - [`describe`] says it in words, in English and Chinese.
 //!
+//! It is the ground on which `model` stands: the job file is checked with it. Moments are plain numbers here.
+//!
 //! Invariant (I6): what is due next is a function of the schedule and the last moment, strictly later than it, and the same
 //! whoever asks. Absent: what becomes of a moment that is due, or was missed; the engine decides that.
 
@@ -16,11 +18,18 @@ pub mod describe;
 mod error;
 mod every;
 mod field;
+mod hash;
 mod jitter;
 mod next;
 mod parse;
 mod schedule;
 mod zone;
+
+/// A moment, in microseconds since 1970-01-01T00:00:00Z.
+pub type Micros = i64;
+
+/// Microseconds in a second.
+pub(crate) const MICROS: i64 = 1_000_000;
 
 pub use calendar::{Calendar, DailyWindow, Holiday};
 pub use cron::{Cron, DayRule};

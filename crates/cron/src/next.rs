@@ -8,11 +8,11 @@
 
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
-use mainspring_model::Timestamp;
 
 use crate::cron::{Cron, DayRule};
 use crate::field::{Month, YEAR_MIN, first_from};
 use crate::zone::{Stretch, Zone};
+use crate::{MICROS, Micros};
 
 /// A time that is left out because clocks are turned forward.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -50,14 +50,13 @@ pub struct Dst {
 /// After this year nothing is due.
 const LAST_YEAR: i16 = 2400;
 const DAY_SECONDS: i64 = 86_400;
-const MICROS: i64 = 1_000_000;
 
 impl Cron {
     /// The first moment later than `after`; none when there is none before the year 2400.
-    pub fn next(&self, after: Timestamp, zone: &Zone, dst: Dst) -> Option<Timestamp> {
-        let from = after.as_micros().div_euclid(MICROS).checked_add(1)?;
+    pub fn next(&self, after: Micros, zone: &Zone, dst: Dst) -> Option<Micros> {
+        let from = after.div_euclid(MICROS).checked_add(1)?;
         let second = self.next_second(from, zone, dst)?;
-        Some(Timestamp::from_micros(second.checked_mul(MICROS)?))
+        second.checked_mul(MICROS)
     }
 
     fn next_second(&self, from: i64, zone: &Zone, dst: Dst) -> Option<i64> {
@@ -195,14 +194,14 @@ mod tests {
     fn check_rule(text: &str, rule: DayRule, zone: &str, dst: Dst, after: &str, expected: &[&str]) {
         let cron = Cron::parse(text, rule, 0).unwrap();
         let zone: Zone = zone.parse().unwrap();
-        let mut at = Timestamp::from_micros(after.parse::<jiff::Timestamp>().unwrap().as_microsecond());
+        let mut at = after.parse::<jiff::Timestamp>().unwrap().as_microsecond();
         let found: Vec<String> = expected
             .iter()
             .map(|_| {
                 let next = cron.next(at, &zone, dst).unwrap();
                 assert!(next > at, "{text}: strictly later");
                 at = next;
-                zone.wall_clock(next.as_micros() / MICROS)
+                zone.wall_clock(next / MICROS)
             })
             .collect();
         assert_eq!(found, expected, "{text} in {zone:?}");
@@ -306,8 +305,8 @@ mod tests {
     #[test]
     fn nothing_is_due_after_its_years() {
         let cron = Cron::parse("0 0 0 1 1 * 2026", DayRule::Or, 0).unwrap();
-        let after = Timestamp::from_micros(1_800_000_000 * MICROS);
+        let after = 1_800_000_000 * MICROS;
         assert_eq!(cron.next(after, &Zone::UTC, ONCE), None);
-        assert_eq!(cron.next(Timestamp::MAX, &Zone::UTC, ONCE), None);
+        assert_eq!(cron.next(Micros::MAX, &Zone::UTC, ONCE), None);
     }
 }

@@ -4,13 +4,12 @@
 //! the job (`H`, `H(0-29)`), each with a step (`/15`). Days of the month also count from the end (`L`, `L-3`, `-1`) and to the
 //! nearest weekday (`15W`, `LW`); days of the week also in the month (`5L`, `5#3`, `MON-FRI#2`).
 
-use mainspring_model::hash;
-
 use crate::cron::{Cron, DayRule};
 use crate::error::Error;
 use crate::field::{
     DAY, Days, Field, HOUR, MINUTE, MONTH, SECOND, WEEKDAY, Weekdays, YEAR_MAX, YEAR_MIN, first_from,
 };
+use crate::hash;
 
 /// The longest expression.
 const TEXT_BYTES_MAX: usize = 512;

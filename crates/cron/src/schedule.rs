@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use mainspring_model::Timestamp;
-
 use crate::calendar::Calendar;
 use crate::cron::Cron;
 use crate::every::Every;
 use crate::next::Dst;
 use crate::zone::Zone;
+use crate::{MICROS, Micros};
 
 /// What repeats, or happens once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,16 +22,16 @@ pub enum Rhythm {
     /// By an interval.
     Every(Every),
     /// Once.
-    At(Timestamp),
+    At(Micros),
 }
 
 /// Between which moments.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Bounds {
     /// Not before this.
-    pub from: Option<Timestamp>,
+    pub from: Option<Micros>,
     /// Before this.
-    pub until: Option<Timestamp>,
+    pub until: Option<Micros>,
 }
 
 /// When something is due.
@@ -58,10 +57,9 @@ impl Schedule {
     }
 
     /// The first moment later than `after` that is due; none when there is none.
-    pub fn next(&self, after: Timestamp) -> Option<Timestamp> {
+    pub fn next(&self, after: Micros) -> Option<Micros> {
         let Bounds { from, until } = self.bounds;
-        let just_before = |at: Timestamp| Timestamp::from_micros(at.as_micros().saturating_sub(1));
-        let mut after = from.map_or(after, |from| after.max(just_before(from)));
+        let mut after = from.map_or(after, |from| after.max(from.saturating_sub(1)));
         for _ in 0..LEFT_OUT_MAX {
             let next = self.rhythm_next(after)?;
             if until.is_some_and(|until| next >= until) {
@@ -75,7 +73,7 @@ impl Schedule {
         None
     }
 
-    fn rhythm_next(&self, after: Timestamp) -> Option<Timestamp> {
+    fn rhythm_next(&self, after: Micros) -> Option<Micros> {
         match &self.rhythm {
             Rhythm::Cron { cron, dst } => cron.next(after, &self.zone, *dst),
             Rhythm::Every(every) => every.next(after),
@@ -84,11 +82,11 @@ impl Schedule {
     }
 
     /// Whether a calendar leaves a moment out.
-    pub fn leaves_out(&self, at: Timestamp) -> bool {
+    pub fn leaves_out(&self, at: Micros) -> bool {
         if self.without.is_empty() {
             return false;
         }
-        let second = at.as_micros().div_euclid(1_000_000);
+        let second = at.div_euclid(MICROS);
         let local = second + self.zone.offset(second);
         self.without.iter().any(|calendar| calendar.leaves_out(local))
     }
@@ -99,8 +97,8 @@ mod tests {
     use super::*;
     use crate::cron::DayRule;
 
-    fn at(text: &str) -> Timestamp {
-        Timestamp::from_micros(text.parse::<jiff::Timestamp>().unwrap().as_microsecond())
+    fn at(text: &str) -> Micros {
+        text.parse::<jiff::Timestamp>().unwrap().as_microsecond()
     }
 
     fn cron(text: &str) -> Schedule {
@@ -121,7 +119,7 @@ mod tests {
     #[test]
     fn a_moment_comes_once() {
         let once = Schedule::new(Rhythm::At(at("2027-01-01T00:00:00Z")));
-        assert_eq!(once.next(Timestamp::ZERO), Some(at("2027-01-01T00:00:00Z")));
+        assert_eq!(once.next(0), Some(at("2027-01-01T00:00:00Z")));
         assert_eq!(once.next(at("2027-01-01T00:00:00Z")), None);
     }
 
@@ -134,6 +132,6 @@ mod tests {
         assert_eq!(nightly.next(at("2026-11-13T00:00:00Z")), Some(at("2026-11-15T16:30:00Z")));
         nightly.without = vec![Arc::new(Calendar::new(0..=6, [], vec![]).unwrap())];
         nightly.bounds.until = Some(at("2030-01-01T00:00:00Z"));
-        assert_eq!(nightly.next(Timestamp::ZERO), None, "nothing is left");
+        assert_eq!(nightly.next(0), None, "nothing is left");
     }
 }

@@ -8,7 +8,6 @@
 use croner::parser::{CronParser, Seconds};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use mainspring_cron::{Cron, DayRule, Dst, Zone};
-use mainspring_model::Timestamp;
 
 use super::expressions::{Chance, Kind, expression};
 
@@ -39,9 +38,9 @@ fn compare(chance: &mut Chance, kind: Kind, (name, zone): (&str, &TimeZone), fro
     let ours: Zone = name.parse().unwrap();
     let mut after = from;
     for _ in 0..3 {
-        let next = cron.next(Timestamp::from_micros(after * MICROS), &ours, Dst::default());
+        let next = cron.next(after * MICROS, &ours, Dst::default());
         let Some(theirs) = theirs(&text, zone, after) else { return };
-        let next = next.unwrap().as_micros() / MICROS;
+        let next = next.unwrap() / MICROS;
         if next != theirs {
             assert!(
                 kind == Kind::Fixed && is_made_up_for_nothing(&text, &ours, theirs),

@@ -1,14 +1,15 @@
 //! Expressions by chance, the same in every run.
 
-use mainspring_model::hash;
-
 /// Chance from a seed.
 pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
     pub(crate) fn below(&mut self, end: u64) -> u64 {
-        self.0 = hash::mix(self.0.wrapping_add(0x9e37_79b9_7f4a_7c15));
-        self.0 % end
+        // SplitMix64.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % end
     }
 
     pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {

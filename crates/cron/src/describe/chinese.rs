@@ -1,8 +1,6 @@
 //! Simplified Chinese.
 
-use mainspring_model::duration_text;
-
-use super::shape::{Shape, shape, times, years};
+use super::shape::{Shape, shape, span, times, years};
 use crate::cron::{Cron, DayRule};
 use crate::every::Every;
 use crate::field::bits;
@@ -11,10 +9,10 @@ const WEEKDAYS: [&str; 7] = ["周日", "周一", "周二", "周三", "周四", "
 const ORDINALS: [&str; 5] = ["第一个", "第二个", "第三个", "第四个", "第五个"];
 
 pub(super) fn every(every: &Every) -> String {
-    let period = duration_text::format(every.period());
+    let period = span(every.period());
     match every.offset().is_zero() {
         true => format!("每 {period}"),
-        false => format!("每 {period}，偏移 {}", duration_text::format(every.offset())),
+        false => format!("每 {period}，偏移 {}", span(every.offset())),
     }
 }
 

@@ -1,8 +1,6 @@
 //! English.
 
-use mainspring_model::duration_text;
-
-use super::shape::{Shape, shape, times, years};
+use super::shape::{Shape, shape, span, times, years};
 use crate::cron::{Cron, DayRule};
 use crate::every::Every;
 use crate::field::bits;
@@ -25,10 +23,10 @@ const MONTHS: [&str; 12] = [
 const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
 
 pub(super) fn every(every: &Every) -> String {
-    let period = duration_text::format(every.period());
+    let period = span(every.period());
     match every.offset().is_zero() {
         true => format!("every {period}"),
-        false => format!("every {period}, {} after the full interval", duration_text::format(every.offset())),
+        false => format!("every {period}, {} after the full interval", span(every.offset())),
     }
 }
 

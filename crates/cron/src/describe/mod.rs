@@ -7,6 +7,7 @@ mod chinese;
 mod english;
 mod shape;
 
+use crate::MICROS;
 use crate::cron::Cron;
 use crate::schedule::{Rhythm, Schedule};
 
@@ -36,8 +37,8 @@ pub fn schedule(schedule: &Schedule, language: Language) -> String {
         (Rhythm::Cron { cron, .. }, Language::Chinese) => format!("{}（{zone}）", chinese::cron(cron)),
         (Rhythm::Every(every), Language::English) => english::every(every),
         (Rhythm::Every(every), Language::Chinese) => chinese::every(every),
-        (Rhythm::At(at), Language::English) => format!("once, at {at}"),
-        (Rhythm::At(at), Language::Chinese) => format!("一次，{at}"),
+        (Rhythm::At(at), Language::English) => format!("once, at {}", zone.wall_clock(at / MICROS)),
+        (Rhythm::At(at), Language::Chinese) => format!("一次，{}", zone.wall_clock(at / MICROS)),
     }
 }
 
@@ -101,7 +102,8 @@ mod tests {
 
     #[test]
     fn intervals() {
-        let every = Schedule::new(Rhythm::Every(Every::parse("6h/1h").unwrap()));
+        let hours = |count: u64| std::time::Duration::from_secs(count * 3_600);
+        let every = Schedule::new(Rhythm::Every(Every::new(hours(6), hours(1)).unwrap()));
         assert_eq!(schedule(&every, Language::English), "every 6h, 1h after the full interval");
         assert_eq!(schedule(&every, Language::Chinese), "每 6h，偏移 1h");
     }

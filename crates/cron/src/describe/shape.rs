@@ -1,5 +1,7 @@
 //! The shape of a set of numbers: all, every so many, one, a range, or a list.
 
+use std::time::Duration;
+
 use crate::cron::Cron;
 use crate::field::{YEAR_MIN, bits};
 
@@ -68,4 +70,17 @@ pub(super) fn years(cron: &Cron) -> Option<Vec<(i16, i16)>> {
         }
     }
     Some(ranges)
+}
+
+/// A span of whole seconds as people write it: `1h30m`.
+pub(super) fn span(span: Duration) -> String {
+    let mut rest = span.as_secs();
+    let mut text = String::new();
+    for (unit, seconds) in [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)] {
+        if rest >= seconds {
+            text.push_str(&format!("{}{unit}", rest / seconds));
+            rest %= seconds;
+        }
+    }
+    text
 }
