@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep};
 use tokio_postgres::{Client, NoTls};
 
 use super::ground::Ground;
-use super::usage::{self, Cpu};
+use super::usage::{Cpu, Memory};
 use crate::store::databases::{Databases, Kind};
 
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -19,9 +19,9 @@ pub(super) struct Idle {
     pub(super) cpu: Cpu,
     /// Commits of others in the store.
     pub(super) writes: u64,
-    pub(super) server_bytes: u64,
-    pub(super) agent_bytes: u64,
-    pub(super) sidecar_bytes: u64,
+    pub(super) server: Memory,
+    pub(super) agent: Memory,
+    pub(super) sidecar: Memory,
 }
 
 pub(super) async fn watch(
@@ -43,9 +43,9 @@ pub(super) async fn watch(
     Ok(Idle {
         cpu: Cpu::of(&ground.crew)?.since(before),
         writes,
-        server_bytes: usage::memory_bytes(ground.crew.server)?,
-        agent_bytes: usage::memory_bytes(ground.crew.agent)?,
-        sidecar_bytes: usage::memory_bytes(ground.crew.sidecar)?,
+        server: Memory::of(ground.crew.server)?,
+        agent: Memory::of(ground.crew.agent)?,
+        sidecar: Memory::of(ground.crew.sidecar)?,
     })
 }
 

@@ -197,9 +197,12 @@ async fn idle_cost(ground: &Ground, kind: Kind, databases: &Databases, table: &m
     table.add("idle, CPU of agent", share(idle.cpu.agent), "% core", Bar::None);
     table.add("idle, CPU of sidecar", share(idle.cpu.sidecar), "% core", Bar::None);
     table.add("idle, CPU together", share(together), "% core", Bar::AtMost(0.2));
-    table.add("idle, memory of server", idle.server_bytes as f64 / MIB, "MiB", Bar::AtMost(40.0));
-    table.add("idle, memory of agent", idle.agent_bytes as f64 / MIB, "MiB", Bar::AtMost(15.0));
-    table.add("idle, memory of sidecar", idle.sidecar_bytes as f64 / MIB, "MiB", Bar::AtMost(4.0));
+    let mib = |bytes: u64| bytes as f64 / MIB;
+    table.add("idle, resident memory of server", mib(idle.server.resident), "MiB", Bar::AtMost(40.0));
+    table.add("idle, resident memory of agent", mib(idle.agent.resident), "MiB", Bar::AtMost(15.0));
+    table.add("idle, resident memory of sidecar", mib(idle.sidecar.resident), "MiB", Bar::None);
+    // A sidecar never runs without the agent whose program it is: what both have in common is there anyway.
+    table.add("idle, memory of sidecar without others' shares", mib(idle.sidecar.share), "MiB", Bar::AtMost(4.0));
     let what = match kind {
         Kind::Sqlite => "idle, commits in the store in 20 s",
         Kind::Postgres | Kind::Mysql => "idle, transactions in the store in 20 s",

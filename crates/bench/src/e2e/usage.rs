@@ -98,15 +98,25 @@ pub(super) fn of_process(pid: u32) -> Result<Duration> {
     Ok(told.max(exact))
 }
 
-/// Bytes of memory that a process holds at the moment.
-pub(super) fn memory_bytes(pid: u32) -> Result<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/status"))?;
-    let kibibytes = text
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))
-        .and_then(|rest| rest.split_whitespace().next())
-        .context("no VmRSS")?;
-    Ok(kibibytes.parse::<u64>()? * 1024)
+/// Memory of a process at the moment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Memory {
+    /// What is mapped and there, in bytes: pages of the program that other processes of it use are counted in full.
+    pub(super) resident: u64,
+    /// What it costs the machine, in bytes: pages that several processes use are counted in equal parts.
+    pub(super) share: u64,
+}
+
+impl Memory {
+    pub(super) fn of(pid: u32) -> Result<Self> {
+        let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
+        let bytes = |name: &str| -> Result<u64> {
+            let line = text.lines().find_map(|line| line.strip_prefix(name));
+            let kibibytes = line.and_then(|rest| rest.split_whitespace().next()).context("no such figure")?;
+            Ok(kibibytes.parse::<u64>()? * 1024)
+        };
+        Ok(Self { resident: bytes("Rss:")?, share: bytes("Pss:")? })
+    }
 }
 
 /// Living processes that were told of this folder on their command line or in their environment, and their commands.
