@@ -20,13 +20,12 @@ const SEED: &str = "20260101";
 /// A single answer.
 const ANSWER_LIMIT_SECONDS: &str = "20";
 
-/// Checks that hold. `positive_data_acceptance` is not among them: a schema cannot say that a cursor is one that the server
-/// gave out, that a text is a query or a template, or that two fields exclude each other; such requests are fit by the
-/// schema and yet refused, with an answer that the other checks look at. `missing_required_header` has nothing to look at,
-/// as no header is required; `use_after_free` and `ensure_resource_availability` are of a phase that is not run.
+/// Checks that hold. Instead of `negative_data_rejection` and `positive_data_acceptance` there are checks in `hooks.py` that
+/// know what a schema cannot say. `missing_required_header` has nothing to look at, as no header is required;
+/// `use_after_free` and `ensure_resource_availability` are of a phase that is not run.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
-    response_headers_conformance,response_schema_conformance,negative_data_rejection,unsupported_method,\
-    allow_header_conformance,ignored_auth,the_token_stays_good";
+    response_headers_conformance,response_schema_conformance,unfit_data_is_refused,fit_data_is_accepted,\
+    unsupported_method,allow_header_conformance,ignored_auth,the_token_stays_good";
 
 /// A watcher gets events until it goes: each request that is accepted would run into the limit.
 const ENDLESS: &str = "/v1/watch";
