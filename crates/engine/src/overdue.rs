@@ -1,9 +1,9 @@
 //! Timeouts of runs that wait in the store: nothing in memory has a timer for them, and they hold all the same.
 //!
 //! Whoever leaves memory while it waits has the moment noted at which it would be given up; only the earliest is kept. When
-//! that comes, the part of the waiting shelf that is not in memory is looked through, what is over is ended, and the next
-//! moment is learned. Between two looks is a rest, ten times as long as the look took, so that a store with a long
-//! overflow is never busy with this.
+//! that comes, the waiting shelf is looked through from its beginning, what is over is ended, and the next moment is
+//! learned. Between two looks is a rest, ten times as long as the look took, so that a store with a long overflow is never
+//! busy with this.
 
 use mainspring_model::{JobSpec, Run, RunHead, RunState, RunStatus, Shelf, Timestamp};
 
@@ -11,7 +11,6 @@ use crate::cell::Cell;
 use crate::class::QueueKey;
 use crate::deadlines::earliest;
 use crate::event::{LoadedRun, ShelfRead};
-use crate::overflow::before;
 use crate::timers::{Armed, Subject};
 
 /// The rest after a look, in looks.
@@ -63,15 +62,13 @@ impl Cell {
             return self.arm_overdue();
         }
         self.overdue.due = None;
-        if let Some(first) = self.first_in_store() {
-            self.overdue.looks_since = Some(now);
-            self.read_overdue(before(first));
-        }
+        self.overdue.looks_since = Some(now);
+        self.read_overdue(None);
     }
 
     /// Looks through the waiting shelf have no bound on the rank, but for this one: so they are told apart.
-    fn read_overdue(&mut self, after: QueueKey) {
-        self.read(Shelf::Waiting, Some(after), Some(i64::MAX), self.config.page_rows);
+    fn read_overdue(&mut self, after: Option<QueueKey>) {
+        self.read(Shelf::Waiting, after, Some(i64::MAX), self.config.page_rows);
     }
 
     /// A page of those that wait in the store.
@@ -82,7 +79,7 @@ impl Cell {
         for row in read.rows {
             self.look_at_time(now, row);
         }
-        if let Some(last) = last.filter(|_| read.more) {
+        if last.is_some() && read.more {
             return self.read_overdue(last);
         }
         self.overdue.looks_since = None;

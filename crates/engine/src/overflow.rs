@@ -184,12 +184,6 @@ impl Cell {
         }
     }
 
-    /// Where the runs begin that wait only in the store; none when all that wait are in memory.
-    pub(crate) fn first_in_store(&self) -> Option<QueueKey> {
-        let spilled = self.queue.groups.iter().filter_map(|(_, group)| group.spilled_from).min();
-        [self.overflow.after, self.overflow.parked, spilled].into_iter().flatten().min()
-    }
-
     /// Once in a while parked runs are looked at anyway: another cell may help.
     pub(crate) fn unpark_sometimes(&mut self, now: Timestamp) {
         if now.since(self.overflow.unparked_at) >= self.config.poll_every * UNPARK_EVERY_POLLS {

@@ -133,7 +133,7 @@ impl Agent {
 
     /// The machine's own monotonic clock.
     pub(crate) fn clock(&self, now: i64) -> Timestamp {
-        Timestamp::from_micros(now + now / 1_000_000 * self.rate + 7_777 * self.index as i64)
+        Timestamp::from_micros(now + now * self.rate / 1_000_000 + 7_777 * self.index as i64)
     }
 
     /// Attempts that execute.

@@ -124,7 +124,7 @@ impl Scheduler {
 
     /// Its view of the store's clock: monotonic, with its own rate.
     pub(crate) fn clock(&self, now: i64) -> Timestamp {
-        Timestamp::from_micros(now + now / 1_000_000 * self.rate + self.offset)
+        Timestamp::from_micros(now + now * self.rate / 1_000_000 + self.offset)
     }
 
     /// The clock of a cell that it owns.
