@@ -41,6 +41,8 @@ pub(crate) struct Follow {
     target: LogTarget,
     news: Watch,
     ready: VecDeque<Item>,
+    /// All of the attempt's output is known: only news of the run are worth waiting for.
+    whole: bool,
     /// Something was last told, or the run was not over.
     heard_at: Instant,
     refreshed_at: Instant,
@@ -77,6 +79,7 @@ impl Follow {
             target,
             news,
             ready,
+            whole: false,
             heard_at: now,
             refreshed_at: now,
             ended: false,
@@ -129,6 +132,7 @@ impl Follow {
             self.heard_at = Instant::now();
         }
         self.query.offset = page.next_offset;
+        self.whole = page.ended && page.next_offset >= page.length;
         let ends: Vec<u64> =
             page.lines.iter().skip(1).map(|line| line.offset).chain([page.next_offset]).collect();
         let items = page.lines.into_iter().zip(ends);
@@ -171,7 +175,7 @@ impl Follow {
         let app = self.edge.app.clone();
         tokio::select! {
             () = self.edge.stop.cancelled() => return false,
-            () = app.log_grown(&self.target, self.query.offset) => {}
+            () = app.log_grown(&self.target, self.query.offset), if !self.whole => {}
             news = self.news.next() => {
                 if news.is_none() {
                     return false;
