@@ -91,11 +91,11 @@ mod tests {
     fn a_planted_bug_is_caught_and_its_faults_are_made_fewer() {
         let caught = (1..=50)
             .map(Plan::new)
-            .find(|plan| run(plan, Some(Plant::LateOrders), false).violation.is_some());
-        let plan = caught.expect("a node that executes late orders is caught within 50 seeds");
-        let small = shrink(&plan, Some(Plant::LateOrders));
-        assert!(small.faults.len() <= plan.faults.len());
-        let violation = run(&small, Some(Plant::LateOrders), false).violation;
+            .find(|plan| run(plan, Some(Plant::ForgetDrain), false).violation.is_some());
+        let plan = caught.expect("an owner that forgets drains is caught within 50 seeds");
+        let small = shrink(&plan, Some(Plant::ForgetDrain));
+        assert!(small.faults.len() < plan.faults.len(), "{small:?}");
+        let violation = run(&small, Some(Plant::ForgetDrain), false).violation;
         assert!(violation.is_some(), "what is left still fails");
         assert!(run(&small, None, false).violation.is_none(), "and only because of the plant");
     }
