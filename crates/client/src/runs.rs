@@ -1,5 +1,7 @@
 //! Runs: submit, read, list, wait, cancel, retry, rerun, and actions on many.
 
+use std::time::Duration;
+
 use mainspring_model::RunId;
 use mainspring_wire::api::{
     Attempt, BatchResult, BatchSubmit, BulkRequest, BulkResult, CancelRequest, Page, RerunRequest, Run,
@@ -145,10 +147,20 @@ impl Client {
             if run.state.is_terminal() {
                 return Ok(run);
             }
-            while !watch.next().await?.concerns(id) {}
+            let news = async {
+                while !watch.next().await?.concerns(id) {}
+                Ok::<(), Error>(())
+            };
+            // The owner of the run may be another scheduler, whose news do not come here.
+            if let Ok(told) = tokio::time::timeout(LOOK_EVERY, news).await {
+                told?;
+            }
         }
     }
 }
+
+/// How often a run that is waited for is looked at when no news come.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 fn new_key() -> String {
     uuid::Uuid::now_v7().to_string()
