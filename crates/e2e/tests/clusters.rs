@@ -28,6 +28,10 @@ fn the_second_server_takes_over(cells: &str) {
     let mut world = two_servers(cells);
     // It is told of the server that owns nothing, and finds the other.
     world.add_agent_at("one", "second");
+    if cells != "1" {
+        // Chance puts nodes into cells; a run without one in its own goes to another only after a while.
+        ["two", "three", "four"].map(|name| world.add_agent_at(name, "second"));
+    }
     let (begun, go) = (world.path("begun"), world.path("go"));
     let script = format!(
         "echo $MAINSPRING_RUN_ID >> {}; while [ ! -e {} ]; do sleep 0.1; done; echo done; exit 5",
@@ -42,8 +46,8 @@ fn the_second_server_takes_over(cells: &str) {
         })
         .collect();
     world.until("both execute", |world| (world.until_file("begun").lines().count() == 2).then_some(()));
-    let waits =
-        text_at(&world, "second", &["submit", "-q", "-o", "name", "--selector", "name=two", "--", "true"]);
+    let waits = ["submit", "-q", "-o", "name", "--selector", "name=nowhere", "--", "true"];
+    let waits = text_at(&world, "second", &waits).trim().to_owned();
     world.kill_server_named("server");
     let key = ["submit", "-q", "-o", "name", "--retries", "0", "--key", "during", "--", "true"];
     let during = text_at(&world, "second", &key);
@@ -55,8 +59,7 @@ fn the_second_server_takes_over(cells: &str) {
     }
     text_at(&world, "second", &["wait", "--timeout", "60s", during.trim()]);
     world.start_server_named("server");
-    world.add_agent_at("two", "server");
-    text_at(&world, "server", &["wait", "--timeout", "60s", waits.trim()]);
+    assert_eq!(world.state(&waits), "waiting");
     let mut executed: Vec<String> = world.until_file("begun").lines().map(str::to_owned).collect();
     executed.sort();
     let mut expected = before.clone();
@@ -84,4 +87,28 @@ fn the_second_server_takes_over_the_only_cell() {
 #[test]
 fn the_second_server_takes_over_both_cells() {
     the_second_server_takes_over("2");
+}
+
+#[test]
+fn either_server_follows_a_run() {
+    let mut world = two_servers("1");
+    world.add_agent("one");
+    let go = world.path("go");
+    let script =
+        format!("echo begun; while [ ! -e {} ]; do sleep 0.1; done; echo done; exit 5", go.display());
+    let run = world.submit(&["--retries", "0"], &script);
+    let start = |server: &str, args: &[&str]| {
+        let mut command = world.at(server);
+        command.args(args).stdout(std::process::Stdio::piped()).spawn().unwrap()
+    };
+    let waiting = ["server", "second"].map(|server| start(server, &["wait", "--timeout", "30s", &run]));
+    let following = ["server", "second"].map(|server| start(server, &["logs", "-f", &run]));
+    world.until("its output has come", |world| (world.text(&["logs", &run]) == "begun\n").then_some(()));
+    std::fs::write(go, "").unwrap();
+    for waiting in waiting {
+        assert_eq!(waiting.wait_with_output().unwrap().status.code(), Some(5), "{}", world.logs());
+    }
+    for following in following {
+        assert_eq!(following.wait_with_output().unwrap().stdout, b"begun\ndone\n", "{}", world.logs());
+    }
 }
