@@ -30,7 +30,9 @@ fn the_second_server_takes_over(cells: &str) {
     world.add_agent_at("one", "second");
     if cells != "1" {
         // Chance puts nodes into cells; a run without one in its own goes to another only after a while.
-        ["two", "three", "four"].map(|name| world.add_agent_at(name, "second"));
+        for name in ["two", "three", "four"] {
+            world.add_agent_at(name, "second");
+        }
     }
     let (begun, go) = (world.path("begun"), world.path("go"));
     let script = format!(
