@@ -3,8 +3,6 @@
 
 use mainspring_model::spec::{Balancer, Dispatch, Template};
 use mainspring_model::{JobSpec, RunKeys, limits};
-use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior};
 
 /// Steps that rendering one key may take.
 const FUEL: u64 = 10_000;
@@ -36,16 +34,7 @@ pub fn render(spec: &JobSpec, params: &[u8]) -> Result<Option<Box<RunKeys>>, Str
 
 fn one(field: &str, template: Option<&Template>, params: &serde_json::Value) -> Result<Box<str>, String> {
     let Some(template) = template else { return Ok("".into()) };
-    let key = if template.is_plain() {
-        template.as_str().to_owned()
-    } else {
-        let mut environment = Environment::empty();
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        environment.set_fuel(Some(FUEL));
-        environment
-            .render_str(template.as_str(), minijinja::context! { params => Serde(params) })
-            .map_err(|error| format!("{field}: {error:#}"))?
-    };
+    let key = template.render(params, FUEL).map_err(|wrong| format!("{field}: {wrong}"))?;
     if key.len() > limits::RENDERED_KEY_BYTES_MAX {
         return Err(format!(
             "{field}: the key has {} bytes, at most {} are allowed",

@@ -35,6 +35,12 @@ fn whole(example: &str) -> String {
     if !is_reserved_body && !["process", "script", "handler"].into_iter().any(has) {
         job.push_str("script: echo\n");
     }
+    if !has("parameters") {
+        let named =
+            ["day", "customer"].into_iter().filter(|name| example.contains(&format!("params.{name}")));
+        let declared: Vec<String> = named.map(|name| format!("{name}: string")).collect();
+        job.push_str(&format!("parameters: {{ {} }}\n", declared.join(", ")));
+    }
     job + example
 }
 

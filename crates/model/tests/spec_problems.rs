@@ -284,10 +284,7 @@ fn concurrency_and_rate() {
         "concurrency: {limit: 1, overlap: allow}",
         &["concurrency.overlap: `allow` means no limit, so `limit` and `key` say nothing"],
     );
-    check_with(
-        "concurrency: {key: '{{ params.a }}'}",
-        &["concurrency: says no limit; write `limit`, such as `limit: 1`"],
-    );
+    check_with("concurrency: {key: a}", &["concurrency: says no limit; write `limit`, such as `limit: 1`"]);
     check_with(
         "concurrency: {limit: 2, overlap: queue-one}",
         &[
@@ -374,5 +371,24 @@ fn resources_priority_retention() {
             "delivery: `exactly_once` is not one of at_least_once, at_most_once",
             "on_disconnect: `kill` is not one of stop, keep",
         ],
+    );
+}
+
+#[test]
+fn templates() {
+    check(
+        "name: x\nprocess:\n  command: echo\n  args: ['{{ oops', '{{ params.dya }}', '{{ day }}', '{{ params.day | twist }}']\n\
+         parameters: {day: string}\nconcurrency: {limit: 1, key: '{{ params.who }}'}\n",
+        &[
+            "process.args[0]: it cannot be rendered: syntax error: unexpected end of input, expected end of variable block; write `{{ params.NAME }}`",
+            "process.args[3]: it cannot be rendered: unknown filter: filter twist is unknown; write `{{ params.NAME }}`",
+            "process.args[1]: the job has no parameter `dya`; did you mean `params.day`?",
+            "process.args[2]: `day` is not known here; templates know `params`, as in `{{ params.NAME }}`",
+            "concurrency.key: the job has no parameter `who`; declare `who` under `parameters`",
+        ],
+    );
+    check(
+        "name: x\nhandler: h\nparameters: {day: string}\nconcurrency: {limit: 1, key: '{{ params.day }}'}\n",
+        &[],
     );
 }

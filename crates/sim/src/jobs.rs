@@ -38,7 +38,11 @@ pub(crate) enum Nature {
 const JOBS: &[(&str, Nature, &str)] = &[
     ("plain", Nature::Ordinary, "script: exit 0\nretry: {max: 2, backoff: {kind: fixed, base: 1s}}"),
     ("resumes", Nature::Resumes, "script: exit 0\nretry: {max: 4, backoff: {kind: fixed, base: 1s}}"),
-    ("limited", Nature::Ordinary, "script: exit 0\nconcurrency: {limit: 2, key: '{{ params.k }}'}"),
+    (
+        "limited",
+        Nature::Ordinary,
+        "script: exit 0\nconcurrency: {limit: 2, key: '{{ params.k }}'}\nparameters: {k: integer}",
+    ),
     ("newest", Nature::Ordinary, "script: exit 0\nconcurrency: {limit: 1, overlap: cancel_old}"),
     ("single", Nature::Ordinary, "script: exit 0\nconcurrency: {limit: 1, overlap: queue_one}"),
     ("rated", Nature::Ordinary, "script: exit 0\nrate_limit: {limit: 2, per: 30s}\nretry: {max: 1}"),
@@ -66,7 +70,7 @@ const JOBS: &[(&str, Nature, &str)] = &[
     (
         "hashed",
         Nature::Ordinary,
-        "script: exit 0\ndispatch: {balancer: {consistent_hash: '{{ params.k }}'}}\nretry: {node: same}",
+        "script: exit 0\ndispatch: {balancer: {consistent_hash: '{{ params.k }}'}}\nretry: {node: same}\nparameters: {k: integer}",
     ),
     ("spread", Nature::Ordinary, "script: exit 0\ndispatch: {balancer: spread}\nplacement: {spread: zone}"),
     (

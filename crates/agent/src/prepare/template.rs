@@ -5,8 +5,6 @@ use std::cell::OnceCell;
 
 use mainspring_model::limits;
 use mainspring_model::spec::Template;
-use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior};
 use serde_json::Value;
 
 use crate::core::Order;
@@ -39,13 +37,7 @@ impl<'a> Values<'a> {
         if template.is_plain() {
             return Ok(template.as_str().to_owned());
         }
-        let mut environment = Environment::empty();
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        environment.set_fuel(Some(FUEL));
-        let params = self.params()?;
-        let text = environment
-            .render_str(template.as_str(), minijinja::context! { params => Serde(params) })
-            .map_err(|error| format!("{}: {error:#}", field()))?;
+        let text = template.render(self.params()?, FUEL).map_err(|wrong| format!("{}: {wrong}", field()))?;
         if text.len() > limits::TEXT_BYTES_MAX {
             let (has, most) = (text.len(), limits::TEXT_BYTES_MAX);
             return Err(format!("{}: it has {has} bytes, at most {most} are allowed", field()));

@@ -16,8 +16,7 @@ async fn a_task_is_executed_and_its_end_told() {
     let node = Node::start(&scheduler.url);
     let mut call = scheduler.welcomed().await;
     assert!(call.hello.slots > 0 && call.hello.held.is_empty());
-    let spec =
-        r#"{"name":"hello","process":{"command":"sh","args":["-c","echo hello {{ params.who }}; exit 3"]}}"#;
+    let spec = r#"{"name":"hello","process":{"command":"sh","args":["-c","echo hello {{ params.who }}; exit 3"]},"parameters":{"who":"string"}}"#;
     call.start(token(1), spec, r#"{"who":"world"}"#).await;
     call.started(token(1)).await;
     let finished = call.finished(token(1)).await;
@@ -45,7 +44,7 @@ async fn a_script_has_its_interpreter_its_variables_and_a_result() {
                  echo \"$MAINSPRING_ATTEMPT of $MAINSPRING_ATTEMPTS_MAX $MAINSPRING_NAMESPACE\"\n\
                  test \"$MAINSPRING_PARAMS\" = \"$(cat \"$MAINSPRING_INPUT\")\"\n\
                  echo '{\"rows\": 7}' > \"$MAINSPRING_OUTPUT\"\n",
-    }});
+    }, "parameters": { "day": "string", "count": "integer" } });
     call.start(token(1), &spec.to_string(), r#"{"day":"monday","count":3}"#).await;
     let finished = call.finished(token(1)).await;
     assert_eq!(finished.cause.unwrap().told_by(NODE), Ok(Cause::Exit { code: 0 }));
@@ -61,7 +60,11 @@ async fn what_cannot_start_says_why() {
     let mut call = scheduler.welcomed().await;
     for (run, spec, named) in [
         (1, r#"{"name":"a","process":"/no/such/program"}"#, "/no/such/program"),
-        (2, r#"{"name":"b","process":{"command":"true","args":["{{ params.day }}"]}}"#, "args[0]"),
+        (
+            2,
+            r#"{"name":"b","process":{"command":"true","args":["{{ params.day }}"]},"parameters":{"day":"string"}}"#,
+            "args[0]",
+        ),
         (3, r#"{"name":"c","handler":"send-mail"}"#, "handler"),
         (
             4,

@@ -104,7 +104,8 @@ fn text() -> impl Strategy<Value = Box<str>> {
 }
 
 fn template() -> impl Strategy<Value = Template> {
-    text().prop_map(|text| Template::from(&*text))
+    let plain = text().prop_map(|text| Template::from(&*text)).prop_filter("plain", Template::is_plain);
+    prop_oneof![4 => plain, 1 => Just(Template::from("a {{ params }}"))]
 }
 
 fn duration() -> impl Strategy<Value = Duration> {

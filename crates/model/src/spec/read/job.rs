@@ -16,7 +16,8 @@ use super::policy::{concurrency, priority, rate_limit, retention, timeouts};
 use super::retry::retry;
 use super::scalar::{choice, parsed, text, word};
 use crate::limits::DESCRIPTION_BYTES_MAX;
-use crate::spec::{Body, Delivery, JobSpec, OnDisconnect};
+use crate::spec::nearest::nearest;
+use crate::spec::{Body, Delivery, JobSpec, OnDisconnect, Parameters, Problem};
 
 pub(super) fn job(reader: &mut Reader, value: &Value) -> Option<JobSpec> {
     if value.is_null() {
@@ -63,6 +64,7 @@ pub(super) fn job(reader: &mut Reader, value: &Value) -> Option<JobSpec> {
         );
     }
     fields.finish();
+    refuse_unknown_names(reader, &parameters);
     Some(JobSpec {
         name: name?,
         namespace,
@@ -86,6 +88,32 @@ pub(super) fn job(reader: &mut Reader, value: &Value) -> Option<JobSpec> {
         on_disconnect,
         retention,
     })
+}
+
+/// What a template names must be one of the job's parameters: nothing else will be there.
+fn refuse_unknown_names(reader: &mut Reader, parameters: &Parameters) {
+    // If they cannot be read, nobody knows their names.
+    if reader.problems.iter().any(|problem| problem.path.starts_with("parameters")) {
+        return;
+    }
+    for (path, name) in std::mem::take(&mut reader.named) {
+        let mut parts = name.split('.');
+        let problem = match (parts.next(), parts.next()) {
+            (Some("params"), None) => continue,
+            (Some("params"), Some(parameter)) if parameters.0.contains_key(parameter) => continue,
+            (Some("params"), Some(parameter)) => {
+                let known = parameters.0.keys().map(|known| &**known);
+                let hint = match nearest(parameter, known) {
+                    Some(near) => format!("did you mean `params.{near}`?"),
+                    None => format!("declare `{parameter}` under `parameters`"),
+                };
+                Problem::new(path, format!("the job has no parameter `{parameter}`")).with_hint(hint)
+            }
+            _ => Problem::new(path, format!("`{name}` is not known here"))
+                .with_hint("templates know `params`, as in `{{ params.NAME }}`"),
+        };
+        reader.report(problem);
+    }
 }
 
 /// A handler's files are its own affair: nothing would bring or take them.

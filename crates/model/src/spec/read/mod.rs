@@ -54,6 +54,8 @@ impl<'de> Deserialize<'de> for JobSpec {
 struct Reader {
     path: String,
     problems: Vec<Problem>,
+    /// What templates name, and where they do.
+    named: Vec<(String, String)>,
 }
 
 impl Reader {

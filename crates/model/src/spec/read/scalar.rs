@@ -67,7 +67,22 @@ pub(super) fn plain(reader: &mut Reader, value: &Value, bytes_max: usize) -> Opt
 
 /// One line that is rendered as a template.
 pub(super) fn template(reader: &mut Reader, value: &Value) -> Option<Template> {
-    plain(reader, value, LINE_BYTES_MAX).map(Template::from)
+    let text = plain(reader, value, LINE_BYTES_MAX)?;
+    checked(reader, text.into())
+}
+
+/// A template that can be rendered if its parameters are there; whether they are is known at the end of the file.
+fn checked(reader: &mut Reader, template: Template) -> Option<Template> {
+    match template.names() {
+        Ok(names) => {
+            reader.named.extend(names.into_iter().map(|name| (reader.path.clone(), name)));
+            Some(template)
+        }
+        Err(wrong) => {
+            reader.problem_with_hint(format!("it cannot be rendered: {wrong}"), "write `{{ params.NAME }}`");
+            None
+        }
+    }
 }
 
 /// As [`template`], but empty text is a value too: an argument, a variable.
@@ -80,7 +95,8 @@ pub(super) fn template_or_empty(reader: &mut Reader, value: &Value) -> Option<Te
 
 /// A long text that is rendered as a template.
 pub(super) fn long_template(reader: &mut Reader, value: &Value) -> Option<Template> {
-    plain(reader, value, TEXT_BYTES_MAX).map(Template::from)
+    let text = plain(reader, value, TEXT_BYTES_MAX)?;
+    checked(reader, text.into())
 }
 
 /// Text with rules of its own.
