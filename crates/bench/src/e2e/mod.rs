@@ -202,7 +202,12 @@ async fn idle_cost(ground: &Ground, kind: Kind, databases: &Databases, table: &m
     table.add("idle, resident memory of agent", mib(idle.agent.resident), "MiB", Bar::AtMost(15.0));
     table.add("idle, resident memory of sidecar", mib(idle.sidecar.resident), "MiB", Bar::None);
     // A sidecar never runs without the agent whose program it is: what both have in common is there anyway.
-    table.add("idle, memory of sidecar without others' shares", mib(idle.sidecar.share), "MiB", Bar::AtMost(4.0));
+    table.add(
+        "idle, memory of sidecar without others' shares",
+        mib(idle.sidecar.share),
+        "MiB",
+        Bar::AtMost(4.0),
+    );
     let what = match kind {
         Kind::Sqlite => "idle, commits in the store in 20 s",
         Kind::Postgres | Kind::Mysql => "idle, transactions in the store in 20 s",
