@@ -6,6 +6,7 @@ use std::time::Duration;
 use mainspring_model::{ErrorCode, Namespace, Timestamp};
 use mainspring_store::Store;
 
+use crate::artifact_use::HeldFiles;
 use crate::audit::{Chain, Entry, Journal, Outcome};
 use crate::error::{Error, Result};
 use crate::identity::Principals;
@@ -35,7 +36,7 @@ pub struct Parts {
 pub struct Options {
     /// A token and the roles of its subject. A revocation by this process holds at once, by another within this time.
     pub principal_ttl: Duration,
-    /// A job's row, when a run of it is submitted. A change by this process holds at once, by another within this time;
+    /// A job's row and the files that it names, when a run of it is submitted. A change by this process holds at once, by another within this time;
     /// zero reads it every time.
     pub job_ttl: Duration,
 }
@@ -49,6 +50,7 @@ pub struct App {
     pub(crate) journal: Journal,
     pub(crate) principals: Principals,
     pub(crate) jobs: Jobs,
+    pub(crate) held_files: HeldFiles,
     pub(crate) node_names: NodeNames,
     pub(crate) random: Random,
 }
@@ -67,6 +69,7 @@ impl App {
             journal: Journal::new(store.clone(), cells.clone(), chain),
             principals: Principals::new(options.principal_ttl),
             jobs: Jobs::new(options.job_ttl),
+            held_files: HeldFiles::new(options.job_ttl),
             node_names: NodeNames::default(),
             random: Random::new(),
             store,

@@ -15,7 +15,7 @@ use crate::audit::Entry;
 use crate::error::{Error, Result};
 use crate::limits::ARTIFACT_BYTES_MAX;
 use crate::operation::Operation;
-use crate::paging::{PageRequest, cursor_of};
+use crate::paging::{PageRequest, visible};
 use crate::ports::{ArtifactError, Artifacts, Content};
 use crate::principal::Caller;
 use crate::record;
@@ -133,17 +133,14 @@ impl App {
         request: &PageRequest,
     ) -> Result<Page<Artifact>> {
         self.places(caller, Operation::ArtifactList, namespace).await?;
-        let page = self.store.records(request.records(record::ARTIFACT, &[])?).await?;
-        let next_cursor = page.rows.last().filter(|_| page.more).map(|last| cursor_of(&last.key));
-        let mut items = Vec::new();
-        for row in &page.rows {
-            let Some((digest, place)) = parse_key(&row.key) else { continue };
+        let query = request.records(record::ARTIFACT, &[])?;
+        visible(&*self.store, query, |row| {
+            let Some((digest, place)) = parse_key(&row.key) else { return Ok(None) };
             let wanted = namespace.is_none_or(|namespace| place.is_within(namespace));
-            if wanted && caller.principal.may(Operation::ArtifactList, Some(&place)) {
-                items.push(describe(digest, place, record::decode(row)?));
-            }
-        }
-        Ok(Page { items, next_cursor })
+            let seen = wanted && caller.principal.may(Operation::ArtifactList, Some(&place));
+            seen.then(|| Ok(describe(digest, place, record::decode(row)?))).transpose()
+        })
+        .await
     }
 
     /// Removes a file from a namespace, unless a job there still names it.
@@ -168,6 +165,7 @@ impl App {
         }
         let removal = Write::RemoveRecord { kind: record::ARTIFACT, key, expected: found.revision };
         self.journal.commit(vec![removal], entry).await?;
+        self.held_files.forget();
         self.let_go(digest).await
     }
 
@@ -186,7 +184,7 @@ impl App {
         let mut after = None;
         loop {
             let page = self.store.jobs(Some(namespace), after, model_limits::PAGE_ROWS_MAX).await?;
-            for job in &page.rows {
+            for job in page.rows.iter().filter(|job| job.namespace == *namespace) {
                 let spec = self.find_version(job.id, job.current_version).await?;
                 if spec.artifacts.iter().any(|artifact| artifact.digest == digest) {
                     return Ok(Some(job.name.clone()));
@@ -211,7 +209,7 @@ impl App {
     }
 }
 
-fn key(digest: Digest, namespace: &Namespace) -> RecordKey {
+pub(crate) fn key(digest: Digest, namespace: &Namespace) -> RecordKey {
     RecordKey::from([&digest.as_bytes()[..], namespace.as_str().as_bytes()].concat())
 }
 

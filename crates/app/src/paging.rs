@@ -1,7 +1,7 @@
 //! Pages as callers ask for them: a limit and an opaque cursor, which is the key of the last row they saw.
 
 use mainspring_model::ErrorCode;
-use mainspring_store::{RecordKey, RecordKind, RecordQuery};
+use mainspring_store::{Record, RecordKey, RecordKind, RecordQuery, Store};
 use mainspring_wire::api::Page;
 
 use crate::error::{Error, Result};
@@ -45,6 +45,33 @@ impl PageRequest {
             None => None,
         };
         Ok(RecordQuery { kind, prefix: prefix.into(), after, reverse: false, limit: self.rows()? })
+    }
+}
+
+/// A page of those records that the caller may see, as `see` reads them. Goes on until the page is full, and its cursor is
+/// the key of an item on it: what others have is not told by where a page ends.
+pub(crate) async fn visible<T>(
+    store: &dyn Store,
+    mut query: RecordQuery,
+    mut see: impl FnMut(&Record) -> Result<Option<T>>,
+) -> Result<Page<T>> {
+    let limit = std::mem::replace(&mut query.limit, PAGE_MAX);
+    let mut items = Vec::new();
+    let mut last_seen = None;
+    loop {
+        let part = store.records(query.clone()).await?;
+        for row in &part.rows {
+            let Some(item) = see(row)? else { continue };
+            if items.len() == limit {
+                return Ok(Page { items, next_cursor: last_seen.as_ref().map(cursor_of) });
+            }
+            items.push(item);
+            last_seen = Some(row.key.clone());
+        }
+        match part.rows.last().filter(|_| part.more) {
+            Some(last) => query.after = Some(last.key.clone()),
+            None => return Ok(Page::whole(items)),
+        }
     }
 }
 

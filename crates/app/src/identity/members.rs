@@ -10,9 +10,8 @@ use super::{grants, subject};
 use crate::app::App;
 use crate::audit::Entry;
 use crate::error::{Error, Result};
-use crate::limits::PAGE_MAX;
 use crate::operation::Operation;
-use crate::paging::{PageRequest, cursor_of};
+use crate::paging::{PageRequest, visible};
 use crate::precondition::Precondition;
 use crate::principal::Caller;
 use crate::record;
@@ -26,29 +25,13 @@ impl App {
         request: &PageRequest,
     ) -> Result<Page<Member>> {
         self.allow(caller, Operation::MemberList, namespace).await?;
-        let limit = request.rows()?;
-        let mut query = request.records(record::GRANT, &[])?;
-        let mut items = Vec::new();
-        for _ in 0..PAGE_MAX {
-            query.limit = PAGE_MAX;
-            let page = self.store.records(query.clone()).await?;
-            for row in &page.rows {
-                if items.len() == limit {
-                    return Ok(Page { items, next_cursor: query.after.as_ref().map(cursor_of) });
-                }
-                query.after = Some(row.key.clone());
-                let within = |member: &Member| match (&member.namespace, namespace) {
-                    (_, None) => true,
-                    (None, Some(_)) => false,
-                    (Some(inner), Some(outer)) => inner.is_within(outer),
-                };
-                items.extend(grants::member(row)?.filter(within));
-            }
-            if !page.more {
-                break;
-            }
-        }
-        Ok(Page::whole(items))
+        let within = |member: &Member| match (&member.namespace, namespace) {
+            (_, None) => true,
+            (None, Some(_)) => false,
+            (Some(inner), Some(outer)) => inner.is_within(outer),
+        };
+        let query = request.records(record::GRANT, &[])?;
+        visible(&*self.store, query, |row| Ok(grants::member(row)?.filter(within))).await
     }
 
     /// Somebody's role in this very place.

@@ -16,7 +16,7 @@ use crate::audit::Entry;
 use crate::error::{Error, Result};
 use crate::limits::{SCOPES_MAX, TOKEN_TTL_DEFAULT};
 use crate::operation::Operation;
-use crate::paging::{PageRequest, cursor_of, page};
+use crate::paging::{PageRequest, visible};
 use crate::precondition::Precondition;
 use crate::principal::{Caller, Principal};
 use crate::record;
@@ -66,13 +66,8 @@ impl App {
     ) -> Result<Page<Token>> {
         let operation = if all { Operation::TokenListAll } else { Operation::TokenList };
         self.allow(caller, operation, None).await?;
-        let found = self.store.records(request.records(record::TOKEN, &[])?).await?;
-        let next_cursor = found.rows.last().filter(|_| found.more).map(|last| cursor_of(&last.key));
-        let mut items = Vec::new();
-        for row in &found.rows {
-            items.extend(read(row)?.filter(|token| all || token.subject == caller.subject()));
-        }
-        Ok(Page { next_cursor, ..page(items, false, |_| String::new()) })
+        let own = |token: &Token| all || token.subject == caller.subject();
+        visible(&*self.store, request.records(record::TOKEN, &[])?, |row| Ok(read(row)?.filter(own))).await
     }
 
     /// Reads a token.

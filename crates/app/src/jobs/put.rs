@@ -49,6 +49,10 @@ impl App {
         };
         let checked = check_place(&spec, &namespace, job, found.as_ref())
             .and_then(|()| condition.check(found.as_ref().map(|job| job.revision)));
+        let checked = match checked {
+            Ok(()) => self.check_artifacts(&namespace, &spec, "").await,
+            wrong => wrong,
+        };
         if let Err(error) = checked {
             return if dry_run { Err(error) } else { self.refused(entry, error).await };
         }

@@ -49,6 +49,10 @@ impl App {
                 return Err(Error::field(ErrorCode::InvalidRequest, format!("{prefix}job"), message));
             }
         };
+        if !pinned.spec.artifacts.is_empty() {
+            let within = if pinned.inline.is_some() { "spec." } else { "" };
+            self.check_artifacts(&namespace, &pinned.spec, &format!("{prefix}{within}")).await?;
+        }
         let params = params_of(&pinned.spec, params, prefix)?;
         let priority = priority.map(|priority| priority_from(&priority, prefix)).transpose()?;
         check_key(idempotency_key.as_deref(), prefix)?;

@@ -37,6 +37,7 @@ impl App {
         let head = &row.head;
         check_key(request.idempotency_key.as_deref(), "")?;
         let pinned = self.pin_again(row, request.latest).await?;
+        self.check_artifacts(&head.namespace, &pinned.spec, "").await?;
         let given = request.params.or_else(|| known_params(&pinned.spec, head));
         let params = params_of(&pinned.spec, given, "")?;
         let now = self.now();

@@ -1,5 +1,6 @@
 //! The HTTP API, over a socket, on SQLite.
 
+mod artifacts;
 mod audit;
 mod jobs;
 mod permissions;

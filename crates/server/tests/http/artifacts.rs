@@ -1,0 +1,73 @@
+//! Files: whose they are, and who may name them.
+
+use serde_json::{Value, json};
+
+use super::World;
+use super::world::text;
+
+/// Puts a file into a namespace and tells its digest.
+async fn push(world: &World, namespace: &str, content: &[u8]) -> String {
+    let bearer = format!("Bearer {}", world.admin);
+    let headers = [("authorization", bearer.as_str()), ("content-type", "application/octet-stream")];
+    let reply = world.send("POST", &format!("/v1/artifacts?namespace={namespace}"), &headers, content).await;
+    assert!(matches!(reply.status, 200 | 201), "{}", String::from_utf8_lossy(&reply.body));
+    text(&reply.json()["digest"])
+}
+
+fn naming(digest: &str) -> Value {
+    json!({"name": "tool", "script": "true", "artifacts": [{"digest": digest, "path": "tool"}]})
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_files_of_the_own_namespace_are_named() {
+    let world = World::start().await;
+    let digest = push(&world, "rival", b"secret").await;
+    let field = |problem: Value| text(&problem["errors"][0]["path"]);
+    let put = world.put("/v1/jobs/tool?namespace=acme", naming(&digest)).await;
+    assert_eq!(field(put.problem(422, "invalid_spec")), "artifacts[0].digest");
+    let body = json!({"namespace": "acme", "spec": naming(&digest)});
+    let one = world.post("/v1/runs", body.clone()).await;
+    assert_eq!(field(one.problem(422, "invalid_spec")), "spec.artifacts[0].digest");
+    let many = world.post("/v1/runs/batch", json!({"runs": [body.clone()]})).await.expect(200);
+    assert_eq!(many["items"][0]["errors"][0]["path"], "runs[0].spec.artifacts[0].digest");
+    // A namespace above or below is another one, too.
+    let below = json!({"namespace": "rival/lab", "spec": naming(&digest)});
+    world.post("/v1/runs", below).await.problem(422, "invalid_spec");
+    let mut elsewhere = naming(&digest);
+    elsewhere["artifacts"][0]["url"] = json!("https://files.example/tool");
+    world.put("/v1/jobs/tool?namespace=acme", elsewhere).await.expect(201);
+
+    push(&world, "acme", b"secret").await;
+    world.put("/v1/jobs/tool?namespace=acme", naming(&digest)).await.expect(200);
+    let run = text(&world.post("/v1/runs", body).await.expect(201)["id"]);
+    world.call(&world.admin, "POST", &format!("/v1/runs/{run}/rerun"), None).await.expect(201);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_a_page_ends_tells_nothing_of_others() {
+    let world = World::start().await;
+    let (ann, mut own) = (world.somebody("ann", Some("acme"), Some("viewer")).await, Vec::new());
+    for number in 0..12u8 {
+        let place = if number % 4 == 0 { "acme" } else { "rival" };
+        let digest = push(&world, place, &[number]).await;
+        own.extend((place == "acme").then_some(digest));
+        world.post("/v1/tokens", json!({"subject": "bob"})).await.expect(201);
+    }
+    own.sort();
+    let mut seen = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = world.call(&ann, "GET", &format!("/v1/artifacts?limit=1{cursor}"), None).await.expect(200);
+        let digest = text(&page["items"][0]["digest"]);
+        let Some(next) = page["next_cursor"].as_str() else {
+            seen.push(digest);
+            break;
+        };
+        assert!(next.starts_with(digest.trim_start_matches("sha256:")), "{next} is not of {digest}");
+        cursor = format!("&cursor={next}");
+        seen.push(digest);
+    }
+    assert_eq!(seen, own);
+    let tokens = world.call(&ann, "GET", "/v1/tokens?limit=1", None).await.expect(200);
+    assert_eq!((tokens["items"].as_array().map(Vec::len), &tokens["next_cursor"]), (Some(1), &Value::Null));
+}
