@@ -33,6 +33,8 @@ pub(crate) const STATS_ROWS_MAX: usize = 10_000;
 pub(crate) const TOKEN_TTL_DEFAULT: Duration = Duration::from_secs(90 * 86_400);
 /// How long a session lasts.
 pub(crate) const SESSION_TTL: Duration = Duration::from_secs(12 * 3600);
+/// Tokens and sessions that a session may come from, one from the other.
+pub(crate) const SESSION_ORIGINS_MAX: usize = 8;
 /// How long a login code is good for.
 pub(crate) const LOGIN_CODE_TTL_DEFAULT: Duration = Duration::from_secs(600);
 /// The longest that a login code is good for.

@@ -27,6 +27,8 @@ pub struct Principal {
     pub expires_at: Option<Timestamp>,
     /// The subject's roles; nowhere is everywhere.
     pub(crate) grants: Vec<(Option<Namespace>, Role)>,
+    /// What a session came from, the oldest first.
+    pub(crate) origins: Vec<SecretHash>,
     /// What the token is limited to; none is no limit.
     pub(crate) scopes: Vec<(Option<Namespace>, Role)>,
 }
@@ -154,6 +156,7 @@ mod tests {
             hash: SecretHash::of("x"),
             expires_at: None,
             grants: roles(grants),
+            origins: Vec::new(),
             scopes: roles(scopes),
         }
     }

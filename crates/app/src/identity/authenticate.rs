@@ -1,6 +1,6 @@
 //! From a secret to who asks, with a short memory.
 //!
-//! A miss costs two reads; a hit costs one hash. The memory holds nothing that was changed by this process after it was
+//! A miss costs two reads, for a session one more for what it came from; a hit costs one hash. The memory holds nothing that was changed by this process after it was
 //! read: every change starts a new generation, and what was read under an older one is not kept.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -97,6 +97,7 @@ impl App {
         let key = RecordKey::from(&hash.as_bytes()[..]);
         let found = self.store.record(record::TOKEN, &key).await?.ok_or_else(unauthenticated)?;
         let document: TokenDocument = record::decode(&found)?;
+        self.check_origins(&document.origins).await?;
         let grants = grants::of_subject(&*self.store, &document.subject).await?;
         let principal = Arc::new(Principal {
             subject: document.subject.into(),
@@ -104,10 +105,24 @@ impl App {
             hash,
             expires_at: found.expires_at,
             grants,
+            origins: document.origins,
             scopes: document.scopes.into_iter().map(|scope| (scope.namespace, scope.role)).collect(),
         });
         self.principals.put(&principal, generation, read_at);
         Ok(principal)
+    }
+
+    /// Goes on only if everything that a session or a login code came from is still good: whoever takes a token back takes
+    /// back what was made of it.
+    pub(super) async fn check_origins(&self, origins: &[SecretHash]) -> Result<()> {
+        for origin in origins {
+            let found = self.store.record(record::TOKEN, &RecordKey::from(&origin.as_bytes()[..])).await?;
+            let found = found.ok_or_else(unauthenticated)?;
+            if found.expires_at.is_some_and(|end| end <= self.now()) {
+                return Err(unauthenticated());
+            }
+        }
+        Ok(())
     }
 }
 

@@ -67,6 +67,8 @@ impl App {
             subject: FIRST_ADMIN.into(),
             scopes: Vec::new(),
             created_by: "bootstrap".into(),
+            origins: Vec::new(),
+            ends: None,
         };
         let (code, hash) = self.fresh_secret(SecretKind::LoginCode);
         let entry = self.bootstrap_entry(Operation::LoginCodeCreate, FIRST_ADMIN);
@@ -82,6 +84,7 @@ impl App {
             scopes: Vec::new(),
             created_at: now,
             created_by: "bootstrap".into(),
+            origins: Vec::new(),
         };
         let (secret, hash) = self.fresh_secret(SecretKind::Api);
         (secret, tokens::write(hash, &document, None))

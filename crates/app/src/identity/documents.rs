@@ -4,6 +4,8 @@ use mainspring_model::{Namespace, NodeId, Timestamp};
 use mainspring_wire::api::{Role, TokenScope};
 use serde::{Deserialize, Serialize};
 
+use crate::secret::SecretHash;
+
 /// A token or a session, by the hash of its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TokenDocument {
@@ -13,6 +15,9 @@ pub(crate) struct TokenDocument {
     pub(crate) scopes: Vec<TokenScope>,
     pub(crate) created_at: Timestamp,
     pub(crate) created_by: String,
+    /// What a session came from, the oldest first: it is good as long as each of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) origins: Vec<SecretHash>,
 }
 
 /// A role, by (subject, namespace).
@@ -29,6 +34,12 @@ pub(crate) struct LoginCodeDocument {
     pub(crate) subject: String,
     pub(crate) scopes: Vec<TokenScope>,
     pub(crate) created_by: String,
+    /// What it came from, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) origins: Vec<SecretHash>,
+    /// When the first of those ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ends: Option<Timestamp>,
 }
 
 /// A join token, by the hash of its secret.

@@ -1,4 +1,6 @@
 //! Sessions of the console: opened with a one-time code or a token, ended by their owner.
+//!
+//! A session and a login code come from a token or from another session, and are good no longer than that.
 
 use mainspring_model::{ErrorCode, Timestamp};
 use mainspring_store::{Outcome, Record, RecordKey, Write};
@@ -10,9 +12,9 @@ use super::tokens::{self, ttl_of};
 use crate::app::App;
 use crate::audit::{self, Entry};
 use crate::error::{Error, Result};
-use crate::limits::{LOGIN_CODE_TTL_DEFAULT, LOGIN_CODE_TTL_MAX, SESSION_TTL};
+use crate::limits::{LOGIN_CODE_TTL_DEFAULT, LOGIN_CODE_TTL_MAX, SESSION_ORIGINS_MAX, SESSION_TTL};
 use crate::operation::Operation;
-use crate::principal::Caller;
+use crate::principal::{Caller, Principal};
 use crate::record;
 use crate::secret::{SecretHash, SecretKind};
 
@@ -49,24 +51,26 @@ impl App {
         if found.expires_at.is_some_and(|end| end <= self.now()) {
             return Err(unauthenticated());
         }
-        let LoginCodeDocument { subject, scopes, .. } = record::decode(&found)?;
+        let LoginCodeDocument { subject, scopes, origins, ends, .. } = record::decode(&found)?;
+        self.check_origins(&origins).await?;
         let removal = Write::RemoveRecord { kind: record::LOGIN_CODE, key, expected: found.revision };
-        self.open(subject, scopes, None, vec![removal], from).await
+        self.open(Opening { subject, scopes, origins, ends }, vec![removal], from).await
     }
 
     async fn open_by_token(&self, secret: &str, from: &Origin) -> Result<Opened> {
         let principal = self.authenticate(secret).await?;
-        let scope =
-            |(namespace, role): &(_, _)| TokenScope { namespace: Clone::clone(namespace), role: *role };
-        let scopes = principal.scopes.iter().map(scope).collect();
-        self.open(principal.subject.as_ref().into(), scopes, principal.expires_at, Vec::new(), from).await
+        let opening = Opening {
+            subject: principal.subject.as_ref().into(),
+            scopes: scopes_of(&principal),
+            origins: origins_of(&principal)?,
+            ends: principal.expires_at,
+        };
+        self.open(opening, Vec::new(), from).await
     }
 
     async fn open(
         &self,
-        subject: String,
-        scopes: Vec<TokenScope>,
-        ends: Option<Timestamp>,
+        Opening { subject, scopes, origins, ends }: Opening,
         mut writes: Vec<Write>,
         from: &Origin,
     ) -> Result<Opened> {
@@ -80,6 +84,7 @@ impl App {
             scopes,
             created_at: now,
             created_by: subject.clone(),
+            origins,
         };
         let entry = Entry {
             at: now,
@@ -112,7 +117,10 @@ impl App {
             ..caller.entry(self.now(), Operation::SessionDelete, None)
         };
         let key = RecordKey::from(&principal.hash.as_bytes()[..]);
-        let Some(found) = self.store.record(record::TOKEN, &key).await? else { return Ok(()) };
+        let Some(found) = self.store.record(record::TOKEN, &key).await? else {
+            self.journal.note(entry).await;
+            return Ok(());
+        };
         let document: TokenDocument = record::decode(&found)?;
         if !document.session {
             let error =
@@ -130,18 +138,43 @@ impl App {
         self.allow(caller, Operation::LoginCodeCreate, None).await?;
         let now = self.now();
         let ttl = ttl_of(request.ttl.as_deref(), LOGIN_CODE_TTL_DEFAULT, LOGIN_CODE_TTL_MAX)?;
-        let scope =
-            |(namespace, role): &(_, _)| TokenScope { namespace: Clone::clone(namespace), role: *role };
+        let ends = caller.principal.expires_at;
+        let expires_at = ends.map_or(now + ttl, |end| end.min(now + ttl));
         let document = LoginCodeDocument {
             subject: caller.subject().into(),
-            scopes: caller.principal.scopes.iter().map(scope).collect(),
+            scopes: scopes_of(&caller.principal),
             created_by: caller.subject().into(),
+            origins: origins_of(&caller.principal)?,
+            ends,
         };
         let (code, hash) = self.fresh_secret(SecretKind::LoginCode);
         let entry = caller.entry(now, Operation::LoginCodeCreate, None);
-        self.journal.commit(vec![write_code(hash, &document, now + ttl)], entry).await?;
-        Ok(login_code(code, now + ttl))
+        self.journal.commit(vec![write_code(hash, &document, expires_at)], entry).await?;
+        Ok(login_code(code, expires_at))
     }
+}
+
+/// A session to be.
+struct Opening {
+    subject: String,
+    scopes: Vec<TokenScope>,
+    origins: Vec<SecretHash>,
+    ends: Option<Timestamp>,
+}
+
+fn scopes_of(principal: &Principal) -> Vec<TokenScope> {
+    let scope = |(namespace, role): &(_, _)| TokenScope { namespace: Clone::clone(namespace), role: *role };
+    principal.scopes.iter().map(scope).collect()
+}
+
+/// What comes from this token or session comes from all that it came from itself.
+fn origins_of(principal: &Principal) -> Result<Vec<SecretHash>> {
+    if principal.origins.len() >= SESSION_ORIGINS_MAX {
+        let message =
+            format!("a session of a session, {SESSION_ORIGINS_MAX} times over; sign in with a token");
+        return Err(Error::new(ErrorCode::IllegalState, message));
+    }
+    Ok(principal.origins.iter().copied().chain([principal.hash]).collect())
 }
 
 /// What is known about a request of somebody who has not signed in.

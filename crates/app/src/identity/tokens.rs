@@ -46,6 +46,7 @@ impl App {
             scopes: scopes_of(&caller.principal, operation, request.scopes)?,
             created_at: now,
             created_by: caller.subject().into(),
+            origins: Vec::new(),
         };
         let (secret, hash) = self.fresh_secret(SecretKind::Api);
         let entry = Entry {

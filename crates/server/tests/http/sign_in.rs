@@ -1,7 +1,7 @@
 //! Tokens, sessions, nodes at the door.
 
 use mainspring_model::{NodeId, Timestamp};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::World;
 use super::world::text;
@@ -84,6 +84,46 @@ async fn a_login_code_opens_one_session() {
     let origin = format!("http://{}", world.address);
     world.send("DELETE", "/v1/sessions", &[("cookie", pair), ("origin", &origin)], b"").await.expect(204);
     world.send("GET", "/v1/me", &[("cookie", pair)], b"").await.problem(401, "unauthenticated");
+}
+
+/// Opens a session and tells its cookie and when it ends.
+async fn open(world: &World, with: Value) -> (String, String) {
+    let body = serde_json::to_vec(&with).unwrap();
+    let opened = world.send("POST", "/v1/sessions", &[("content-type", "application/json")], &body).await;
+    let ends = text(&opened.expect(201)["expires_at"]);
+    (opened.header("set-cookie").unwrap().split(';').next().unwrap().to_owned(), ends)
+}
+
+/// A login code made with a session.
+async fn code_of(world: &World, cookie: &str) -> Value {
+    let origin = format!("http://{}", world.address);
+    let headers = [("cookie", cookie), ("origin", origin.as_str())];
+    world.send("POST", "/v1/login-codes", &headers, b"").await.expect(201)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_ends_with_what_it_came_from() {
+    let world = World::start().await;
+    let made = world.post("/v1/tokens", json!({"ttl": "5m"})).await.expect(201);
+    let (secret, id) = (text(&made["secret"]), text(&made["token"]["id"]));
+    let end = text(&made["token"]["expires_at"]);
+    let code = world.call(&secret, "POST", "/v1/login-codes", None).await.expect(201);
+    assert_eq!(text(&code["expires_at"]), end, "a code ends with its token");
+    let (first, ends) = open(&world, json!({"code": code["code"]})).await;
+    assert_eq!(ends, end, "a session by code ends with the token behind the code");
+    let (second, ends) = open(&world, json!({"code": code_of(&world, &first).await["code"]})).await;
+    assert_eq!(ends, end, "and so does the next one in the chain");
+    let (third, _) = open(&world, json!({"token": secret})).await;
+    let unused = code_of(&world, &second).await;
+    for cookie in [&first, &second, &third] {
+        world.send("GET", "/v1/me", &[("cookie", cookie)], b"").await.expect(200);
+    }
+    world.call(&world.admin, "DELETE", &format!("/v1/tokens/{id}"), None).await.expect(204);
+    for cookie in [&first, &second, &third] {
+        world.send("GET", "/v1/me", &[("cookie", cookie)], b"").await.problem(401, "unauthenticated");
+    }
+    let unused = json!({"code": unused["code"]});
+    world.post("/v1/sessions", unused).await.problem(401, "unauthenticated");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
