@@ -246,6 +246,8 @@ pub trait Logs: Send + Sync {
 /// A part of a log. A log is a sequence of framed chunks (`wire::log`) with their times and streams.
 #[derive(Debug, Clone, Default)]
 pub struct LogPart {
+    /// Where the bytes begin: later than was asked for, if what lay there was dropped.
+    pub begin: u64,
     /// The bytes.
     pub data: Bytes,
     /// How long the log is by now.

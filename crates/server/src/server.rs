@@ -114,7 +114,7 @@ impl Server {
             );
         }
         let ownership = Ownership { cells: Arc::clone(&cells), store: Arc::clone(&store) };
-        let logs = Arc::new(Logs::new(vault.clone(), ownership));
+        let logs = Arc::new(Logs::new(vault.clone(), ownership, options.data.as_path().into()));
         let parts = Parts {
             store: Arc::clone(&store),
             cells: Arc::clone(&cells) as _,

@@ -86,7 +86,7 @@ impl App {
         };
         // What begins within the limit is given whole.
         let part = self.logs.read(token, query.offset, limit + LOG_FRAME_BYTES_MAX).await?;
-        let (lines, next_offset) = lines(&part.data, query.offset, limit, query.stream);
+        let (lines, next_offset) = lines(&part.data, part.begin, limit, query.stream);
         Ok(LogPage { attempt: token.number, lines, next_offset, length: part.length, ended: part.ended })
     }
 

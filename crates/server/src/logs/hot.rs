@@ -1,21 +1,19 @@
-//! The log of an attempt that is not over: small ones in memory, others in a file without a name.
+//! The log of an attempt that is not over, for followers and for the vault.
 
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use mainspring_model::{NodeId, log};
 use mainspring_wire::agent::LogChunk;
-use tempfile::SpooledTempFile;
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
 use super::lost;
-
-/// Logs up to this size need no file.
-const IN_MEMORY_MAX: usize = 128 * 1024;
+use super::spool::{Bounds, Spool};
 
 /// What became of a chunk.
 #[derive(Debug)]
@@ -48,8 +46,7 @@ pub(super) struct Extent {
 
 #[derive(Debug)]
 struct Held {
-    frames: SpooledTempFile,
-    length: u64,
+    frames: Spool,
     /// Where the node's stream stands: its offsets go on over what it dropped.
     stream_end: u64,
     /// When the node last sent something.
@@ -58,9 +55,9 @@ struct Held {
 
 impl Hot {
     /// A log of which nothing is here yet.
-    pub(super) fn new(node: NodeId) -> Self {
-        let frames = SpooledTempFile::new(IN_MEMORY_MAX);
-        let held = Held { frames, length: 0, stream_end: 0, heard_at: Instant::now() };
+    pub(super) fn new(node: NodeId, folder: Arc<Path>) -> Self {
+        let frames = Spool::new(folder, Bounds::DEFAULT);
+        let held = Held { frames, stream_end: 0, heard_at: Instant::now() };
         Self { node, held: Arc::new(Mutex::new(held)), extent: watch::Sender::new(Extent::default()) }
     }
 
@@ -74,7 +71,7 @@ impl Hot {
         let (taken, length) = self
             .with(move |held| {
                 let taken = held.take(&chunk)?;
-                Ok((taken, held.length))
+                Ok((taken, held.frames.end()))
             })
             .await?;
         let whole = matches!(taken, Taken::Whole { .. });
@@ -85,12 +82,17 @@ impl Hot {
         Ok(taken)
     }
 
-    /// Bytes from `offset` on, and how far the log goes.
-    pub(super) async fn read(&self, offset: u64, limit: usize) -> io::Result<(Bytes, Extent)> {
+    /// Bytes from `offset` on, where they begin (later, if something was dropped there), and how far the log goes.
+    pub(super) async fn read(&self, offset: u64, limit: usize) -> io::Result<(u64, Bytes, Extent)> {
         let extent = *self.extent.borrow();
-        let wanted = extent.length.saturating_sub(offset).min(limit as u64);
-        let bytes = self.with(move |held| held.read(offset.min(held.length), wanted as usize)).await?;
-        Ok((bytes, extent))
+        let (begin, bytes) = self.with(move |held| held.frames.read(offset, limit)).await?;
+        Ok((begin, bytes, extent))
+    }
+
+    /// Everything that is here, and how far the log goes.
+    pub(super) async fn whole(&self) -> io::Result<(Bytes, Extent)> {
+        let extent = *self.extent.borrow();
+        Ok((self.with(|held| held.frames.whole()).await?, extent))
     }
 
     /// Returns when the log is longer than `length`, or whole, or kept elsewhere.
@@ -111,7 +113,7 @@ impl Hot {
     ) -> io::Result<T> {
         {
             let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-            if !held.frames.is_rolled() {
+            if !held.frames.is_on_disk() {
                 return work(&mut held);
             }
         }
@@ -130,28 +132,17 @@ impl Held {
         if !follows {
             return Ok(Taken::Have { offset: self.stream_end });
         }
-        self.frames.seek(SeekFrom::Start(self.length))?;
         if *gap > 0 {
             let at = log::frames(data).next().map_or(0, |frame| frame.at_us);
-            let mark = log::mark(at, *dropped_bytes, *gap);
-            self.frames.write_all(&mark)?;
-            self.length += mark.len() as u64;
+            self.frames.append(&log::mark(at, *dropped_bytes, *gap))?;
         }
-        self.frames.write_all(data)?;
-        self.length += data.len() as u64;
+        self.frames.append(data)?;
         self.stream_end = offset + data.len() as u64;
         if *end == Some(self.stream_end) {
-            let frames = self.read(0, self.length as usize)?;
+            let frames = self.frames.whole()?;
             return Ok(Taken::Whole { offset: self.stream_end, frames });
         }
         Ok(Taken::Have { offset: self.stream_end })
-    }
-
-    fn read(&mut self, offset: u64, length: usize) -> io::Result<Bytes> {
-        let mut bytes = vec![0; length];
-        self.frames.seek(SeekFrom::Start(offset))?;
-        self.frames.read_exact(&mut bytes)?;
-        Ok(bytes.into())
     }
 }
 
@@ -167,9 +158,13 @@ mod tests {
 
     const FRAME: u64 = 13 + 3;
 
+    fn hot() -> Hot {
+        Hot::new(NodeId::MIN, std::env::temp_dir().into())
+    }
+
     #[tokio::test]
     async fn chunks_follow_each_other_and_doubles_change_nothing() {
-        let hot = Hot::new(NodeId::MIN);
+        let hot = hot();
         let take = async |chunk| match hot.take(chunk).await.expect("memory takes it") {
             Taken::Have { offset } => offset,
             Taken::Whole { offset, .. } => offset,
@@ -178,18 +173,18 @@ mod tests {
         assert_eq!(take(chunk(0, "abc", 0, None)).await, FRAME, "doubled");
         assert_eq!(take(chunk(5 * FRAME, "zzz", 0, None)).await, FRAME, "something is missing");
         assert_eq!(take(chunk(FRAME, "def", 0, None)).await, 2 * FRAME);
-        let (bytes, extent) = hot.read(FRAME, 1_000).await.expect("memory is read");
+        let (_, bytes, extent) = hot.read(FRAME, 1_000).await.expect("memory is read");
         assert_eq!((bytes.len() as u64, extent.length, extent.whole), (FRAME, 2 * FRAME, false));
     }
 
     #[tokio::test]
     async fn what_was_dropped_is_marked_and_the_end_is_recognised() {
-        let hot = Hot::new(NodeId::MIN);
+        let hot = hot();
         hot.take(chunk(0, "abc", 0, None)).await.expect("memory takes it");
         let end = FRAME + 100 + FRAME;
         let taken = hot.take(chunk(FRAME + 100, "xyz", 100, Some(end))).await.expect("memory takes it");
         let Taken::Whole { offset, frames } = taken else { panic!("whole") };
-        let (_, extent) = hot.read(0, 1_000).await.expect("memory is read");
+        let (_, _, extent) = hot.read(0, 1_000).await.expect("memory is read");
         assert!(extent.whole, "followers need not wait until it is durable");
         assert_eq!(offset, end);
         let read: Vec<_> = log::frames(&frames).collect();
@@ -199,7 +194,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_follower_wakes_when_there_is_more() {
-        let hot = Arc::new(Hot::new(NodeId::MIN));
+        let hot = Arc::new(hot());
         let follower = tokio::spawn({
             let hot = Arc::clone(&hot);
             async move { hot.grown(0).await }

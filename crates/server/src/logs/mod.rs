@@ -7,24 +7,27 @@
 mod hot;
 mod owner;
 mod silence;
+mod spool;
 mod vault;
 
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use mainspring_app::ports::{LogError, LogPart, Logs as LogsPort};
 use mainspring_model::{AttemptToken, NodeId, RunId};
 use mainspring_wire::agent::{LogChunk, LogHave, OwnerWord, ToNode, owner_word};
-use rustc_hash::FxHashMap;
-use tokio::sync::mpsc;
+use rustc_hash::{FxHashMap, FxHashSet};
+use tokio::sync::{Notify, mpsc};
 use tracing::{debug, warn};
 
-use self::hot::{Extent, Hot, Taken};
+use self::hot::{Hot, Taken};
 pub(crate) use self::owner::Ownership;
 use self::owner::Stage;
 use self::vault::Kept;
@@ -33,6 +36,8 @@ pub(crate) use self::vault::Vault;
 /// How long a follower waits before it looks again by itself.
 const FOLLOW_WAIT: Duration = Duration::from_secs(15);
 
+/// Logs that the vault is asked about at once.
+const ASKED_AT_ONCE: usize = 32;
 /// Whole logs of one connection on their way to the vault.
 const KEEPING_MAX: usize = 1_024;
 
@@ -50,11 +55,15 @@ pub(crate) struct Logs {
     hot: Mutex<FxHashMap<AttemptToken, Arc<Hot>>>,
     vault: Vault,
     ownership: Ownership,
+    /// Where logs that grow are, if they are not small.
+    spool: Arc<Path>,
+    /// A log was opened or kept.
+    opened: Notify,
 }
 
 impl Logs {
-    pub(crate) fn new(vault: Vault, ownership: Ownership) -> Self {
-        Self { hot: Mutex::default(), vault, ownership }
+    pub(crate) fn new(vault: Vault, ownership: Ownership, spool: Arc<Path>) -> Self {
+        Self { hot: Mutex::default(), vault, ownership, spool, opened: Notify::new() }
     }
 
     /// Which of the parts of logs that a node sent are to be stored, and where; those of attempts that are not the node's are
@@ -63,15 +72,19 @@ impl Logs {
         let strange: Vec<AttemptToken> =
             sent.iter().map(|(token, _)| *token).filter(|token| self.find(*token).is_none()).collect();
         let known = if strange.is_empty() { <_>::default() } else { self.ownership.of(node, &strange).await };
+        let may_be_kept = |(token, chunk): &(AttemptToken, LogChunk)| {
+            let stage = known.get(token)?;
+            (!begins(chunk, *stage)).then_some(*token)
+        };
+        let asked: Vec<AttemptToken> = sent.iter().filter_map(may_be_kept).collect();
+        let kept = self.kept(&asked).await;
         let mut parts = Vec::with_capacity(sent.len());
         for (token, chunk) in sent {
-            let hot = match (self.find(token), known.get(&token)) {
+            let hot = match (self.find(token), known.contains_key(&token)) {
                 (Some(hot), _) if hot.node == node => Some(hot),
-                (None, Some(stage)) if begins(&chunk, *stage) || !self.vault.has(token).await => {
-                    Some(self.open(node, token))
-                }
-                (None, Some(_)) => None,
-                (Some(_), _) | (None, None) => {
+                (None, true) if kept.contains(&token) => None,
+                (None, true) => Some(self.open(node, token)),
+                (Some(_), _) | (None, false) => {
                     debug!(%node, attempt = %token, "a log of somebody else's attempt is refused");
                     continue;
                 }
@@ -79,6 +92,16 @@ impl Logs {
             parts.push(Part { token, hot, chunk });
         }
         parts
+    }
+
+    /// Those of the logs that are in the vault.
+    async fn kept(&self, tokens: &[AttemptToken]) -> FxHashSet<AttemptToken> {
+        let mut kept = FxHashSet::default();
+        for some in tokens.chunks(ASKED_AT_ONCE) {
+            let answers = join_all(some.iter().map(|token| self.vault.has(*token))).await;
+            kept.extend(some.iter().zip(answers).filter(|(_, has)| *has).map(|(token, _)| *token));
+        }
+        kept
     }
 
     /// Stores the parts that come, for as long as they come, and tells the node how much is here. Whole logs become durable
@@ -143,8 +166,13 @@ impl Logs {
     }
 
     fn open(&self, node: NodeId, token: AttemptToken) -> Arc<Hot> {
-        let mut hot = self.hot.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(hot.entry(token).or_insert_with(|| Arc::new(Hot::new(node))))
+        let hot = {
+            let mut hot = self.hot.lock().unwrap_or_else(PoisonError::into_inner);
+            let new = || Arc::new(Hot::new(node, Arc::clone(&self.spool)));
+            Arc::clone(hot.entry(token).or_insert_with(new))
+        };
+        self.opened.notify_waiters();
+        hot
     }
 
     fn close(&self, token: AttemptToken) {
@@ -170,16 +198,16 @@ fn have(token: AttemptToken, offset: u64, stored: bool) -> LogHave {
 impl LogsPort for Logs {
     async fn read(&self, attempt: AttemptToken, offset: u64, limit: usize) -> Result<LogPart, LogError> {
         if let Some(hot) = self.find(attempt) {
-            let (data, Extent { length, whole, .. }) = hot.read(offset, limit).await.map_err(LogError::Io)?;
-            return Ok(LogPart { data, length, ended: whole });
+            let (begin, data, extent) = hot.read(offset, limit).await.map_err(LogError::Io)?;
+            return Ok(LogPart { begin, data, length: extent.length, ended: extent.whole });
         }
         if let Some(Kept { frames, whole }) = self.vault.read(attempt).await.map_err(LogError::Io)? {
             let data = slice(&frames, offset, limit);
-            return Ok(LogPart { data, length: frames.len() as u64, ended: whole });
+            return Ok(LogPart { begin: offset, data, length: frames.len() as u64, ended: whole });
         }
         match self.ownership.elsewhere(attempt).await {
             Some(url) => Err(LogError::Elsewhere { url }),
-            None => Ok(LogPart::default()),
+            None => Ok(LogPart { begin: offset, ..LogPart::default() }),
         }
     }
 
@@ -201,9 +229,12 @@ impl LogsPort for Logs {
 impl Logs {
     /// Nobody sent a part of this log yet: it may begin any moment.
     async fn opened(&self, attempt: AttemptToken) {
-        const LOOK_EVERY: Duration = Duration::from_millis(100);
-        while self.find(attempt).is_none() && !self.vault.has(attempt).await {
-            tokio::time::sleep(LOOK_EVERY).await;
+        loop {
+            let opened = self.opened.notified();
+            if self.find(attempt).is_some() {
+                return;
+            }
+            opened.await;
         }
     }
 }

@@ -27,11 +27,6 @@ pub(crate) struct Ownership {
 }
 
 impl Ownership {
-    /// Whether the attempt is the node's.
-    pub(crate) async fn is_of(&self, node: NodeId, token: AttemptToken) -> bool {
-        self.of(node, &[token]).await.contains_key(&token)
-    }
-
     /// Those of the attempts that are the node's. Asked once for each log, for all logs that come together; when it cannot
     /// be said, the answer is no, and the node asks again.
     pub(crate) async fn of(&self, node: NodeId, tokens: &[AttemptToken]) -> FxHashMap<AttemptToken, Stage> {
@@ -47,15 +42,19 @@ impl Ownership {
             })
             .collect();
         let mut of_node = FxHashMap::default();
+        let mut unknown = Vec::new();
         for token in tokens {
             match current.get(token) {
                 Some((executing, stage)) => {
-                    of_node.extend((*executing == Some(node)).then_some((*token, *stage)))
+                    of_node.extend((*executing == Some(node)).then_some((*token, *stage)));
                 }
-                None => match self.in_rows(node, *token).await {
-                    Ok(is_of) => of_node.extend(is_of.then_some((*token, Stage::Over))),
-                    Err(error) => warn!(%error, attempt = %token, "whose attempt it is cannot be read"),
-                },
+                None => unknown.push(*token),
+            }
+        }
+        if !unknown.is_empty() {
+            match self.in_rows(node, &unknown).await {
+                Ok(found) => of_node.extend(found.into_iter().map(|token| (token, Stage::Over))),
+                Err(error) => warn!(%error, "whose attempts they are cannot be read"),
             }
         }
         of_node
@@ -80,14 +79,27 @@ impl Ownership {
         }
     }
 
-    async fn in_rows(&self, node: NodeId, token: AttemptToken) -> mainspring_store::Result<bool> {
-        let runs = self.store.runs_by_id(&[token.run]).await?;
-        let current =
-            runs.iter().any(|run| run.status.token(token.run) == token && run.status.node == Some(node));
-        if current {
-            return Ok(true);
+    /// Those of the attempts that are the node's, as the store says: most are the last of their runs.
+    async fn in_rows(
+        &self,
+        node: NodeId,
+        tokens: &[AttemptToken],
+    ) -> mainspring_store::Result<Vec<AttemptToken>> {
+        let runs: Vec<RunId> = tokens.iter().map(|token| token.run).collect();
+        let rows = self.store.runs_by_id(&runs).await?;
+        let last: FxHashMap<AttemptToken, Option<NodeId>> =
+            rows.iter().map(|run| (run.status.token(run.head.id), run.status.node)).collect();
+        let mut found = Vec::new();
+        for token in tokens {
+            let is_of = match last.get(token) {
+                Some(executing) => *executing == Some(node),
+                None => {
+                    let earlier = self.store.attempts(token.run).await?;
+                    earlier.iter().any(|attempt| attempt.token == *token && attempt.node == node)
+                }
+            };
+            found.extend(is_of.then_some(*token));
         }
-        let earlier = self.store.attempts(token.run).await?;
-        Ok(earlier.iter().any(|attempt| attempt.token == token && attempt.node == node))
+        Ok(found)
     }
 }

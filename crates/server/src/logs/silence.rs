@@ -20,7 +20,7 @@ impl Logs {
             if self.ownership.is_running(hot.node, token).await {
                 continue;
             }
-            let put = match hot.read(0, usize::MAX).await {
+            let put = match hot.whole().await {
                 Ok((frames, _)) if frames.is_empty() => Ok(()),
                 // All of it came, and could not be stored at that time.
                 Ok((frames, extent)) if extent.whole => self.vault.keep(token, frames).await,
@@ -80,7 +80,7 @@ mod tests {
             health: Arc::new(StoreHealth::new()),
         });
         let vault = Vault::folder(folder).expect("a folder for logs");
-        Logs::new(vault, Ownership { cells, store })
+        Logs::new(vault, Ownership { cells, store }, std::env::temp_dir().into())
     }
 
     fn frame(text: &str) -> Bytes {

@@ -10,7 +10,7 @@ use mainspring_wire::agent::{
     owner_word,
 };
 use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tonic::{Status, Streaming};
 use tracing::debug;
@@ -25,6 +25,9 @@ const LOG_PARTS_MAX: usize = 1_024;
 /// How long one batch of words may wait for the answer whose logs are in it. A store or a disk that stands still must not
 /// make a living node look silent.
 const ADMISSION_WAIT: Duration = Duration::from_secs(2);
+
+/// How long logs are not looked at after that; the node says them again.
+const CLOSED_FOR: Duration = Duration::from_secs(10);
 
 /// Reads a node's words and hands them to the seat of its cell.
 pub(super) struct Conversation {
@@ -85,6 +88,8 @@ impl Conversation {
         inward: &mut Streaming<FromNode>,
         parts: &mpsc::Sender<Part>,
     ) -> Result<(), Status> {
+        // Logs that cannot be taken in time are not tried again at once: heartbeats come behind them.
+        let mut closed_until = Instant::now();
         while let Some(FromNode { words }) = inward.message().await? {
             let mut events = Vec::with_capacity(words.len());
             let mut usage = None;
@@ -109,8 +114,9 @@ impl Conversation {
                     }
                 }
             }
-            if !logs.is_empty() {
-                self.hand_over(logs, parts).await;
+            if !logs.is_empty() && Instant::now() >= closed_until && !self.hand_over(logs, parts).await {
+                debug!(node = %self.node, "parts of logs have to be said again");
+                closed_until = Instant::now() + CLOSED_FOR;
             }
             if !events.is_empty() {
                 let said = NodeInput::Said { node: self.node, events, usage };
@@ -121,15 +127,14 @@ impl Conversation {
     }
 
     /// A log is known before the end of its attempt is, so that followers wait for it; it is stored beside the other words.
-    async fn hand_over(&self, logs: Vec<(AttemptToken, LogChunk)>, parts: &mpsc::Sender<Part>) {
+    /// False when that took too long.
+    async fn hand_over(&self, logs: Vec<(AttemptToken, LogChunk)>, parts: &mpsc::Sender<Part>) -> bool {
         let handed_over = async {
             for part in self.logs.admit(self.node, logs).await {
                 drop(parts.send(part).await);
             }
         };
-        if timeout_at(Instant::now() + ADMISSION_WAIT, handed_over).await.is_err() {
-            debug!(node = %self.node, "parts of logs have to be said again");
-        }
+        timeout(ADMISSION_WAIT, handed_over).await.is_ok()
     }
 
     async fn redirect(self, url: String) -> Result<(), Status> {
