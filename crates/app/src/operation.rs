@@ -84,6 +84,7 @@ operations! {
     NodeResume, "node.resume", Operator, Cluster, true, "Takes a node back into service.";
     NodeLabel, "node.label", Admin, Cluster, true, "Lays labels over those that a node gives itself.";
     NodeInvite, "node.invite", Admin, Cluster, true, "Makes a token with which one node joins once.";
+    NodeRemove, "node.remove", Admin, Cluster, true, "Takes a node's credential away; its row stays.";
     PoolList, "pool.list", Viewer, Cluster, false, "Lists pools.";
 
     ArtifactList, "artifact.list", Viewer, Namespace, false, "Lists artifacts.";

@@ -27,6 +27,8 @@ pub(crate) const LOGIN_CODE: RecordKind = RecordKind(7);
 pub(crate) const ARTIFACT: RecordKind = RecordKind(8);
 /// Labels laid over those of a node, by node.
 pub(crate) const NODE_LABELS: RecordKind = RecordKind(9);
+/// Which nodes have a credential, by node: there is one for each.
+pub(crate) const NODE_CLAIM: RecordKind = RecordKind(10);
 
 /// What a record says, as bytes.
 pub(crate) fn encode<T: Serialize>(document: &T) -> Vec<u8> {

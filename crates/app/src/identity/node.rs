@@ -1,20 +1,22 @@
 //! Nodes at the door: a single-use join token becomes the node's own credential, and the credential lets it in.
 //!
-//! A credential names one node, so that nobody speaks for another (I34). It has no end; revoking the node removes it.
+//! A credential names one node, so that nobody speaks for another (I34), and a node has one: whoever has a join token does
+//! not take over a node that joined before. It has no end; removing the node takes it away, and then the node may join again.
 
 use std::sync::Arc;
 
-use mainspring_model::{ErrorCode, NodeId, Timestamp};
-use mainspring_store::{Outcome, Record, RecordKey, Write};
+use mainspring_model::{ErrorCode, NodeId, Timestamp, limits};
+use mainspring_store::{Outcome, Record, RecordKey, RecordQuery, Write};
 use mainspring_wire::api::{JoinToken, JoinTokenRequest};
 
 use super::documents::{CredentialDocument, JoinDocument};
-use super::tokens::ttl_of;
+use super::tokens::{changed, ttl_of};
 use crate::app::App;
 use crate::audit::{self, Entry};
 use crate::error::{Error, Result};
 use crate::limits::{JOIN_TTL_DEFAULT, JOIN_TTL_MAX, NONCE_BYTES_MAX, NONCE_BYTES_MIN};
 use crate::operation::Operation;
+use crate::precondition::Precondition;
 use crate::principal::Caller;
 use crate::record;
 use crate::secret::{SecretHash, SecretKind, sha256};
@@ -90,14 +92,30 @@ impl App {
         let JoinDocument { pool, created_by } = record::decode(&found)?;
         let document = CredentialDocument { node, name: name.to_owned(), pool, joined_at: now };
         let hash = SecretHash::of(&credential);
+        let claim = Record {
+            kind: record::NODE_CLAIM,
+            key: RecordKey::from(&node.as_bytes()[..]),
+            revision: 1,
+            expires_at: None,
+            value: record::encode(&hash).into(),
+        };
         let writes = vec![
             Write::RemoveRecord { kind: record::JOIN_TOKEN, key, expected: found.revision },
             write(record::NODE_CREDENTIAL, hash, record::encode(&document), None),
+            Write::PutRecord(Box::new(claim)),
         ];
         let entry =
             node_entry(now, Operation::NodeInvite, &created_by, Some(format!("{node} joined as {name}")));
-        let outcomes =
-            self.journal.commit(writes, Entry { target: Some(node.to_string().into()), ..entry }).await?;
+        let entry = Entry { target: Some(node.to_string().into()), ..entry };
+        if self.has_credential(node).await? {
+            // The same question may have been answered a moment ago.
+            if let Ok(known) = self.redeemed(credential, node).await {
+                return Ok(known);
+            }
+            let detail = Some(format!("{node} has joined already").into());
+            return self.refused(Entry { detail, ..entry }, taken(node)).await;
+        }
+        let outcomes = self.journal.commit(writes, entry).await?;
         match outcomes.iter().all(|outcome| *outcome == Outcome::Applied) {
             true => Ok(credential),
             false => self.redeemed(credential, node).await,
@@ -109,6 +127,57 @@ impl App {
         match self.authenticate_node(&credential).await? {
             known if known.node == node => Ok(credential),
             _ => Err(refused()),
+        }
+    }
+
+    /// Takes a node's credential away, so that it is not let in again; one that is connected is disconnected. Its row stays,
+    /// and the node may join anew with a join token.
+    pub async fn remove_node(&self, caller: &Caller, node: NodeId, condition: Precondition) -> Result<()> {
+        self.allow(caller, Operation::NodeRemove, None).await?;
+        let target = Some(node.to_string().into());
+        let entry = Entry { target, ..caller.entry(self.now(), Operation::NodeRemove, None) };
+        let row = self.store.node(node).await?;
+        let mut writes = self.credentials_of(node).await?;
+        if row.is_none() && writes.is_empty() {
+            return self.refused(entry, Error::not_found(node)).await;
+        }
+        if let Err(error) = condition.check(row.map(|row| row.revision)) {
+            return self.refused(entry, error).await;
+        }
+        let key = RecordKey::from(&node.as_bytes()[..]);
+        if let Some(claim) = self.store.record(record::NODE_CLAIM, &key).await? {
+            writes.push(Write::RemoveRecord { kind: record::NODE_CLAIM, key, expected: claim.revision });
+        }
+        let outcomes = self.journal.commit(writes, entry).await?;
+        if outcomes.iter().any(|outcome| *outcome != Outcome::Applied) {
+            return Err(changed());
+        }
+        // It says hello again, and is not let in.
+        self.cells.relabelled(node).await;
+        Ok(())
+    }
+
+    async fn has_credential(&self, node: NodeId) -> Result<bool> {
+        let claim = self.store.record(record::NODE_CLAIM, &RecordKey::from(&node.as_bytes()[..])).await?;
+        Ok(claim.is_some())
+    }
+
+    /// The removals of all credentials of a node. They are found by reading all: it is done when somebody removes a node.
+    async fn credentials_of(&self, node: NodeId) -> Result<Vec<Write>> {
+        let mut removals = Vec::new();
+        let mut query = RecordQuery::all(record::NODE_CREDENTIAL, limits::PAGE_ROWS_MAX);
+        loop {
+            let page = self.store.records(query.clone()).await?;
+            for row in &page.rows {
+                if record::decode::<CredentialDocument>(row)?.node == node {
+                    let (kind, key) = (row.kind, row.key.clone());
+                    removals.push(Write::RemoveRecord { kind, key, expected: row.revision });
+                }
+            }
+            match page.rows.last().filter(|_| page.more) {
+                Some(last) => query.after = Some(last.key.clone()),
+                None => return Ok(removals),
+            }
         }
     }
 
@@ -156,6 +225,11 @@ fn write(
 ) -> Write {
     let key = RecordKey::from(&hash.as_bytes()[..]);
     Write::PutRecord(Box::new(Record { kind, key, revision: 1, expires_at, value: value.into() }))
+}
+
+fn taken(node: NodeId) -> Error {
+    let message = format!("{node} has joined already; remove the node before it joins anew");
+    Error::new(ErrorCode::Forbidden, message)
 }
 
 fn refused() -> Error {

@@ -1,12 +1,12 @@
-//! Files for attempts: a node gets those that an attempt of its own names, and no others (I34).
+//! Files for attempts: a node gets those that an attempt names which runs there now, and no others (I34).
 
 use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use mainspring_app::ports::Artifacts;
+use mainspring_app::ports::{Artifacts, Cells as _};
 use mainspring_model::spec::Digest;
-use mainspring_model::{AttemptToken, NodeId};
+use mainspring_model::{AttemptToken, NodeId, Run, RunState};
 use mainspring_store::Store;
 use mainspring_wire::agent::FileChunk;
 use tokio_stream::Stream;
@@ -33,8 +33,8 @@ impl Files {
         token: AttemptToken,
         digest: Digest,
     ) -> Result<Chunks, Status> {
-        if !self.ownership.is_of(node, token).await || !self.names(token, digest).await? {
-            return Err(Status::permission_denied("no attempt of this node names the artifact"));
+        if !self.is_running(node, token).await || !self.names(token, digest).await? {
+            return Err(Status::permission_denied("no attempt that runs on this node names the artifact"));
         }
         let content = self.artifacts.get(digest, None).await.map_err(|error| {
             warn!(error = &error as &dyn std::error::Error, "an artifact cannot be read");
@@ -51,7 +51,15 @@ impl Files {
         })))
     }
 
-    /// Whether the specification of the run names the artifact.
+    /// Whether the attempt runs on the node, as the owner of its cell has it. What was executed there once is no reason to
+    /// read files for ever.
+    async fn is_running(&self, node: NodeId, token: AttemptToken) -> bool {
+        let cells = &self.ownership.cells;
+        let live = cells.live(cells.cell_of_node(node), &[token.run]).await.unwrap_or_default();
+        live.iter().any(|live| runs_on(&live.run, node, token))
+    }
+
+    /// Whether the specification of the run names the artifact. One with a URL comes from there.
     async fn names(&self, token: AttemptToken, digest: Digest) -> Result<bool, Status> {
         let unavailable = |error: mainspring_store::Error| {
             warn!(%error, "a run cannot be read");
@@ -60,6 +68,54 @@ impl Files {
         let rows = self.store.runs_by_id(&[token.run]).await.map_err(unavailable)?;
         let loaded = read::load(&*self.store, rows).await.map_err(unavailable)?;
         let specs = loaded.iter().filter_map(|row| row.spec.as_ref());
-        Ok(specs.flat_map(|spec| &spec.artifacts).any(|artifact| artifact.digest == digest))
+        let mut artifacts = specs.flat_map(|spec| &spec.artifacts);
+        Ok(artifacts.any(|artifact| artifact.digest == digest && artifact.url.is_none()))
+    }
+}
+
+fn runs_on(run: &Run, node: NodeId, token: AttemptToken) -> bool {
+    let status = &run.status;
+    status.state == RunState::Running && status.token(run.head.id) == token && status.node == Some(node)
+}
+
+#[cfg(test)]
+mod tests {
+    use mainspring_model::{CellId, Epoch, JobId, Namespace, RunHead, RunId, RunStatus, Timestamp};
+
+    use super::*;
+
+    fn check(change: impl FnOnce(&mut RunStatus), number: u32, runs: bool) {
+        let node = NodeId::new(Timestamp::ZERO, 1);
+        let head = RunHead {
+            id: RunId::new(Timestamp::ZERO, 7),
+            namespace: Namespace::default(),
+            job: JobId::new(Timestamp::ZERO, 1),
+            job_version: 1,
+            inline_spec: None,
+            idempotency_key: None,
+            priority: 0,
+            created_at: Timestamp::ZERO,
+            not_before: None,
+            deadline: None,
+            params: (*b"{}").into(),
+            keys: None,
+            submitted_by: "ann".into(),
+        };
+        let mut status = RunStatus::arrived(CellId(0), Timestamp::ZERO);
+        (status.state, status.node, status.attempt, status.attempt_epoch) =
+            (RunState::Running, Some(node), 2, Epoch(3));
+        change(&mut status);
+        let token = AttemptToken { run: head.id, number, epoch: Epoch(3) };
+        let run = Run { head: Arc::new(head), status };
+        assert_eq!(runs_on(&run, node, token), runs, "{:?}", run.status);
+    }
+
+    #[test]
+    fn only_what_runs_there_now() {
+        check(|_| {}, 2, true);
+        check(|_| {}, 1, false);
+        check(|status| status.node = Some(NodeId::new(Timestamp::ZERO, 2)), 2, false);
+        check(|status| status.state = RunState::Failed, 2, false);
+        check(|status| status.state = RunState::Success, 2, false);
     }
 }

@@ -154,6 +154,7 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
         Operation::NodeDrain => sample("POST", format!("{NODE}/drain")),
         Operation::NodeResume => sample("POST", format!("{NODE}/resume")),
         Operation::NodeLabel => with("PUT", format!("{NODE}/labels"), json!({"labels": {}})),
+        Operation::NodeRemove => sample("DELETE", NODE),
         Operation::NodeInvite => sample("POST", "/v1/join-tokens"),
         Operation::PoolList => sample("GET", "/v1/pools"),
         Operation::ArtifactList => sample("GET", format!("/v1/artifacts?namespace={target}")),

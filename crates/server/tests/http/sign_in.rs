@@ -1,6 +1,6 @@
 //! Tokens, sessions, nodes at the door.
 
-use mainspring_model::{NodeId, Timestamp};
+use mainspring_model::{ErrorCode, NodeId, Timestamp};
 use serde_json::{Value, json};
 
 use super::World;
@@ -143,4 +143,31 @@ async fn a_join_token_is_good_for_one_node() {
     assert_eq!((identity.node, identity.pool.as_deref()), (node(1), Some("gpu")));
     assert!(world.app.authenticate_node(&world.admin).await.is_err());
     world.call(&credential, "GET", "/v1/me", None).await.problem(401, "unauthenticated");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_joined_is_nobody_elses() {
+    let world = World::start().await;
+    let node = NodeId::new(Timestamp::from_micros(1), 1);
+    let path = format!("/v1/nodes/{node}");
+    let mut tokens = Vec::new();
+    for _ in 0..2 {
+        let issued = world.call(&world.admin, "POST", "/v1/join-tokens", None).await.expect(201);
+        tokens.push(text(&issued["token"]));
+    }
+    world.call(&world.admin, "DELETE", &path, None).await.problem(404, "not_found");
+    let credential = world.app.redeem_join_token(&tokens[0], node, "a", &[7; 32]).await.unwrap();
+    let thief = world.app.redeem_join_token(&tokens[1], node, "a", &[8; 32]).await;
+    assert_eq!(thief.unwrap_err().code, ErrorCode::Forbidden);
+    assert_eq!(world.app.redeem_join_token(&tokens[0], node, "a", &[7; 32]).await.unwrap(), credential);
+    world.app.authenticate_node(&credential).await.unwrap();
+
+    world.call(&world.admin, "DELETE", &path, None).await.expect(204);
+    assert!(world.app.authenticate_node(&credential).await.is_err(), "a removed node is not let in");
+    assert!(world.app.redeem_join_token(&tokens[0], node, "a", &[7; 32]).await.is_err());
+    let audit = world.get("/v1/audit?operation=node.remove").await.expect(200);
+    let told: Vec<_> = audit["items"].as_array().unwrap().iter().map(|entry| &entry["target"]).collect();
+    assert_eq!(told, [&json!(node.to_string()), &json!(node.to_string())]);
+    let again = world.app.redeem_join_token(&tokens[1], node, "a", &[8; 32]).await.unwrap();
+    world.app.authenticate_node(&again).await.unwrap();
 }

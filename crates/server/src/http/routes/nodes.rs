@@ -9,7 +9,7 @@ use mainspring_wire::api::{self, DrainRequest, JoinToken, JoinTokenRequest, Node
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::http::answer::{Answer, json, ok, tagged, unless_known};
+use crate::http::answer::{Answer, empty, json, ok, tagged, unless_known};
 use crate::http::body::{Json, OptionalJson};
 use crate::http::caller::SignedIn;
 use crate::http::edge::Edge;
@@ -34,6 +34,11 @@ pub(super) fn routes() -> Vec<Route> {
             .conditional()
             .body::<NodeLabels>()
             .answers::<api::Node>(200, "The node."),
+        Route::delete("/v1/nodes/{node}", Operation::NodeRemove, remove).conditional().answers_raw(
+            204,
+            "It is not let in any more.",
+            None,
+        ),
         Route::get("/v1/pools", Operation::PoolList, pools).answers_page::<Pool>("Pools, by name."),
         Route::post("/v1/join-tokens", Operation::NodeInvite, invite)
             .optional_body::<JoinTokenRequest>()
@@ -107,6 +112,17 @@ async fn label(
 ) -> Answer {
     let node = edge.app.label_node(&caller, path.read("node")?, request, condition(&headers)?).await?;
     tagged(StatusCode::OK, &node, node.revision)
+}
+
+async fn remove(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(NoQuery {}): Query<NoQuery>,
+    headers: HeaderMap,
+) -> Answer {
+    edge.app.remove_node(&caller, path.read("node")?, condition(&headers)?).await?;
+    empty()
 }
 
 async fn pools(
