@@ -10,6 +10,7 @@ on_every_store! {
     a_task_that_ignores_the_signal_is_killed_after_its_grace
     what_an_ended_task_leaves_behind_is_killed
     a_flood_of_output_keeps_its_head_and_its_tail
+    a_flood_that_is_taken_at_once_is_bounded_too
     output_of_any_bytes_is_readable
     unfit_results_and_progress_hurt_nobody
     a_task_ended_by_a_signal_says_so
@@ -102,6 +103,19 @@ fn a_flood_of_output_keeps_its_head_and_its_tail(store: Store) {
         (kept.len() as u64 + dropped).checked_sub(written).expect("no more is missing than is told");
     assert!(headers.is_multiple_of(13) && headers < dropped / 100, "{headers} bytes too many in {marks}");
     assert!((8 << 20..18 << 20).contains(&kept.len()), "{} bytes are kept", kept.len());
+}
+
+fn a_flood_that_is_taken_at_once_is_bounded_too(store: Store) {
+    const LINES: u64 = 5_000_000;
+    let world = World::new(store);
+    let run = world.submit_job(&job("flood", &format!("seq {LINES}")));
+    assert_eq!(world.wait(&run), Some(0), "{}", world.logs());
+    world.until("the log is whole", |world| world.log_is_whole(&run).then_some(()));
+    let (kept, marks) = world.log_and_marks(&run);
+    assert!(kept.starts_with("1\n2\n3\n") && kept.ends_with(&format!("\n{LINES}\n")));
+    assert!((8 << 20..18 << 20).contains(&kept.len()), "{} bytes are kept", kept.len());
+    let written: u64 = (1..=LINES).map(|line| u64::from(line.ilog10()) + 2).sum();
+    assert!(kept.len() as u64 + dropped_bytes(&marks) >= written, "no more is missing than is told: {marks}");
 }
 
 /// What the marks of a log say is missing.
