@@ -3,19 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_model::{ErrorCode, Namespace, Timestamp};
+use mainspring_model::{CellId, ErrorCode, Namespace, Timestamp};
 use mainspring_store::Store;
 
 use crate::artifact_use::HeldFiles;
-use crate::audit::{Chain, Entry, Journal, Outcome};
-use crate::error::{Error, Result};
-use crate::identity::Principals;
-use crate::limits::UNREADABLE_CHARS_MAX;
+use crate::audit::{Chain, Entry, Journal, Observed, Outcome, Strangers, told};
+use crate::error::{Error, Result, done};
+use crate::identity::{Origin, Principals};
+use crate::limits::FAILURE_CHARS_MAX;
 use crate::lookup::{Jobs, NodeNames};
 use crate::operation::{Operation, Place};
-use crate::ports::{Artifacts, Cells, Logs};
+use crate::ports::{Artifacts, CellError, Cells, Command, Logs};
 use crate::principal::Caller;
 use crate::random::Random;
+
+/// What the audit calls somebody who is not known.
+const STRANGER: &str = "anonymous";
 
 /// What the use cases work with.
 pub struct Parts {
@@ -48,6 +51,7 @@ pub struct App {
     pub(crate) logs: Arc<dyn Logs>,
     pub(crate) artifacts: Option<Arc<dyn Artifacts>>,
     pub(crate) journal: Journal,
+    strangers: Strangers,
     pub(crate) principals: Principals,
     pub(crate) jobs: Jobs,
     pub(crate) held_files: HeldFiles,
@@ -67,6 +71,7 @@ impl App {
         let Parts { store, cells, logs, artifacts, chain } = parts;
         Arc::new(Self {
             journal: Journal::new(store.clone(), cells.clone(), chain),
+            strangers: Strangers::default(),
             principals: Principals::new(options.principal_ttl),
             jobs: Jobs::new(options.job_ttl),
             held_files: HeldFiles::new(options.job_ttl),
@@ -118,25 +123,68 @@ impl App {
         }
     }
 
-    /// Writes down that somebody asked for a change in words that cannot be read. Where they meant it is not known.
-    pub async fn note_unreadable(&self, caller: &Caller, operation: Operation, error: &Error) {
+    /// Writes down that a request for a change failed, if nobody did: it could not be read, or was refused before it was
+    /// clear to what it would happen. Of strangers only the kind of failure is told, and no more than so many.
+    pub async fn note_failed(&self, observed: Observed, error: &Error, from: Origin) {
+        let Observed { operation: Some(operation), caller, told: false } = observed else { return };
         if !operation.changes() {
             return;
         }
+        let Some(caller) = caller else { return self.note_stranger(operation, error.code, from).await };
         let may = match operation.place() {
             Place::Namespace => !caller.principal.places(operation).is_empty(),
             Place::Cluster | Place::SignedIn | Place::Anyone => caller.principal.may(operation, None),
         };
         let outcome = if may { Outcome::Refused(error.code) } else { Outcome::Denied };
-        let detail: String = error.message.chars().take(UNREADABLE_CHARS_MAX).collect();
+        let detail: String = error.message.chars().take(FAILURE_CHARS_MAX).collect();
         let entry = caller.entry(self.now(), operation, None);
         self.journal.note(Entry { outcome, detail: Some(detail.into()), ..entry }).await;
+    }
+
+    async fn note_stranger(&self, operation: Operation, code: ErrorCode, from: Origin) {
+        let now = self.now();
+        let Some(left_out) = self.strangers.admit(now) else { return };
+        let outcome = match code {
+            ErrorCode::Unauthenticated | ErrorCode::Forbidden => Outcome::Denied,
+            code => Outcome::Refused(code),
+        };
+        let detail = match left_out {
+            0 => code.name().to_owned(),
+            count => format!("{}; {count} more like it were not written down", code.name()),
+        };
+        let entry = Entry {
+            at: now,
+            actor: STRANGER.into(),
+            token: None,
+            operation,
+            namespace: None,
+            target: None,
+            outcome,
+            detail: Some(detail.into()),
+            request_id: from.request_id,
+            from: from.address,
+        };
+        self.journal.note(entry).await;
+    }
+
+    /// Has the owner of a cell carry out a command, and write it down.
+    pub(crate) async fn command(&self, cell: CellId, command: Command, entry: Entry) -> Result<()> {
+        let answer = self.cells.command(cell, command, vec![entry]).await;
+        note_answer(&answer);
+        done(answer?)
     }
 
     /// Writes down that something was allowed and yet did not happen, and passes the reason on.
     pub(crate) async fn refused<T>(&self, entry: Entry, error: Error) -> Result<T> {
         self.journal.note(Entry { outcome: Outcome::Refused(error.code), ..entry }).await;
         Err(error)
+    }
+}
+
+/// Whoever answers for a cell has written down what was asked, also when it lost the cell on the way.
+pub(crate) fn note_answer<T>(answer: &std::result::Result<T, CellError>) {
+    if matches!(answer, Ok(_) | Err(CellError::Deposed)) {
+        told();
     }
 }
 

@@ -5,7 +5,7 @@ use mainspring_wire::api::{self, Cell, Cluster, SchedulerMember};
 
 use crate::app::App;
 use crate::audit::Entry;
-use crate::error::{Error, Result, done};
+use crate::error::{Error, Result};
 use crate::operation::Operation;
 use crate::ports::Command;
 use crate::principal::Caller;
@@ -38,7 +38,7 @@ impl App {
             return self.refused(entry, Error::not_found(format!("cell {cell}"))).await;
         }
         let pause = pause.then(|| Pause { by: caller.subject().into(), note: note.into(), at: now });
-        done(self.cells.command(CellId(cell), Command::PauseCell { pause }, vec![entry]).await?)?;
+        self.command(CellId(cell), Command::PauseCell { pause }, entry).await?;
         let cells = self.look_at_cells().await?;
         let found = cells.into_iter().find(|found| found.cell == cell);
         found.ok_or_else(|| Error::new(ErrorCode::NotFound, format!("there is no cell {cell}")))

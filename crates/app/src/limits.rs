@@ -49,5 +49,7 @@ pub(crate) const NONCE_BYTES_MIN: usize = 16;
 pub(crate) const NONCE_BYTES_MAX: usize = 64;
 /// How long a node may take to be emptied when nobody says.
 pub(crate) const DRAIN_PATIENCE_DEFAULT: Duration = Duration::from_secs(3600);
-/// Characters of the audit about a request that cannot be read.
-pub(crate) const UNREADABLE_CHARS_MAX: usize = 512;
+/// Entries of the audit in a minute about requests of nobody knows whom.
+pub(crate) const STRANGER_ENTRIES_PER_MINUTE: u32 = 30;
+/// Characters of the audit about why a request failed.
+pub(crate) const FAILURE_CHARS_MAX: usize = 512;

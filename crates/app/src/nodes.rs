@@ -11,7 +11,7 @@ use mainspring_wire::api::{self, DrainRequest, NodeLabels, Page, Pool};
 
 use crate::app::App;
 use crate::audit;
-use crate::error::{Error, Result, done};
+use crate::error::{Error, Result};
 use crate::limits::DRAIN_PATIENCE_DEFAULT;
 use crate::operation::Operation;
 use crate::paging::{PageRequest, page};
@@ -132,7 +132,7 @@ impl App {
             return self.refused(entry, error).await;
         }
         let deadline = patience.map(|patience| self.now() + patience);
-        done(self.cells.command(found.cell, Command::Drain { node, deadline }, vec![entry]).await?)?;
+        self.command(found.cell, Command::Drain { node, deadline }, entry).await?;
         let found = self.find_node(node).await?;
         self.describe_node(&found, &mut LiveNodes::default()).await
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mainspring_store::{Error, Outcome, Store, Transaction, Write, resend};
 
-use super::{Chain, Entry};
+use super::{Chain, Entry, told};
 use crate::error::Result;
 use crate::ports::Cells;
 
@@ -40,6 +40,7 @@ impl Journal {
 
     /// Writes all of it, or nothing but the entry. Answers for each write in order.
     pub(crate) async fn commit(&self, writes: Vec<Write>, entry: Entry) -> Result<Vec<Outcome>> {
+        told();
         let inner = self.inner.clone();
         let task = tokio::spawn(async move { inner.commit(writes, entry).await });
         let outcomes = task.await.map_err(|error| {
@@ -51,6 +52,7 @@ impl Journal {
 
     /// Writes an entry alone.
     pub(crate) async fn note(&self, entry: Entry) {
+        told();
         lock(&self.inner.waiting).push(entry);
         let inner = self.inner.clone();
         let task = tokio::spawn(async move { inner.write_waiting().await });

@@ -4,14 +4,19 @@
 //! records of a process are a hash chain: each names the hash of the one before, so that none can be changed or left out
 //! unseen. Records are ordered by time; `app` reads them, nobody changes them, retention cuts them from the oldest.
 
+mod asked;
 mod chain;
 mod entry;
 mod journal;
 mod list;
+mod strangers;
 mod verify;
 
+pub(crate) use asked::told;
+pub use asked::{Observed, asked_by, asks_for, observe};
 pub use chain::Chain;
 pub use entry::{Entry, Outcome};
 pub(crate) use journal::Journal;
 pub use list::AuditFilter;
+pub(crate) use strangers::Strangers;
 pub use verify::{Break, verify};

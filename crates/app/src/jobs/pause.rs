@@ -5,7 +5,7 @@ use mainspring_wire::api;
 
 use crate::app::App;
 use crate::audit::Entry;
-use crate::error::{Error, Result, done};
+use crate::error::{Error, Result};
 use crate::operation::Operation;
 use crate::ports::Command;
 use crate::precondition::Precondition;
@@ -67,7 +67,7 @@ impl App {
         let (id, name) = (job.id, job.name.clone());
         let cell = self.cells.cell_of(namespace);
         let command = Command::PauseJob { job: Box::new(job), pause };
-        done(self.cells.command(cell, command, vec![entry]).await?)?;
+        self.command(cell, command, entry).await?;
         self.jobs.forget(namespace, &name);
         let job = self.store.job(id).await?.ok_or_else(|| Error::not_found(format!("job `{name}`")))?;
         Ok((&job).into())

@@ -9,7 +9,7 @@ use mainspring_wire::api::{self, Change, PutOutcome};
 
 use super::diff::diff;
 use crate::app::App;
-use crate::audit::Entry;
+use crate::audit::{Entry, told};
 use crate::error::{Error, Result};
 use crate::operation::Operation;
 use crate::precondition::Precondition;
@@ -37,6 +37,9 @@ impl App {
     pub async fn put_job(&self, caller: &Caller, request: PutJob<'_>) -> Result<api::Job> {
         let PutJob { namespace, job, text, format, condition, dry_run } = request;
         self.allow(caller, Operation::JobPut, Some(&namespace)).await?;
+        if dry_run {
+            told();
+        }
         let spec = mainspring_model::spec::parse(text, format).map_err(|errors| Error::spec("", &errors))?;
         let found = match self.find_job(&namespace, job).await {
             Ok(found) => Some(found),

@@ -5,7 +5,7 @@ use mainspring_wire::api;
 
 use crate::app::App;
 use crate::audit::Entry;
-use crate::error::{Error, Result, done};
+use crate::error::{Error, Result};
 use crate::operation::Operation;
 use crate::ports::Command;
 use crate::precondition::Precondition;
@@ -55,15 +55,6 @@ impl App {
         };
         let spec = self.spec_of(&row).await.ok();
         Ok(self.describe(&row, spec.as_deref()).await)
-    }
-
-    pub(super) async fn command(
-        &self,
-        cell: mainspring_model::CellId,
-        command: Command,
-        entry: Entry,
-    ) -> Result<()> {
-        done(self.cells.command(cell, command, vec![entry]).await?)
     }
 }
 

@@ -5,7 +5,7 @@ use mainspring_model::{ErrorCode, Namespace};
 use mainspring_wire::api::{BatchResult, BatchSubmit, SubmitOutcome};
 
 use super::submit::{operation_of, place_of};
-use crate::app::App;
+use crate::app::{App, note_answer};
 use crate::audit::Entry;
 use crate::error::{Error, Result};
 use crate::limits::BATCH_RUNS_MAX;
@@ -72,8 +72,9 @@ impl App {
             .iter()
             .map(|(at, run)| (*at, run.head.idempotency_key.is_some().then(|| run.head.clone())))
             .collect();
-        let answers = self.cells.submit(runs.into_iter().map(|(_, run)| run).collect(), entries).await?;
-        for ((at, asked), answer) in asked.into_iter().zip(answers) {
+        let answers = self.cells.submit(runs.into_iter().map(|(_, run)| run).collect(), entries).await;
+        note_answer(&answers);
+        for ((at, asked), answer) in asked.into_iter().zip(answers?) {
             items[at] = Some(match answer {
                 Answer::Submitted { run, duplicate } => match asked.filter(|_| duplicate) {
                     Some(asked) => match self.same_wish(&asked, run).await {

@@ -5,7 +5,7 @@ use mainspring_wire::api::{BulkAction, BulkFailure, BulkRequest, BulkResult, Rer
 
 use super::act::{applies, run_entry};
 use crate::app::App;
-use crate::audit::Entry;
+use crate::audit::{Entry, told};
 use crate::error::{Error, Result};
 use crate::limits::{BULK_RUNS_MAX, BULK_SAMPLE_MAX, SCAN_BUDGET};
 use crate::operation::Operation;
@@ -21,6 +21,9 @@ impl App {
         namespace: Option<&Namespace>,
         request: BulkRequest,
     ) -> Result<BulkResult> {
+        if request.preview {
+            told();
+        }
         let filter = self.filter(caller, Operation::RunBulk, namespace, &request.q).await?;
         let page = PageRequest { limit: None, cursor: request.cursor.clone() };
         let (rows, next) = self.scan(&filter, BULK_RUNS_MAX, page.after()?, SCAN_BUDGET).await?;

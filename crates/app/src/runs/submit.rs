@@ -4,7 +4,7 @@ use mainspring_engine::Answer;
 use mainspring_model::{ErrorCode, Namespace, RunHead, RunId};
 use mainspring_wire::api::{Submit, Submitted};
 
-use crate::app::App;
+use crate::app::{App, note_answer};
 use crate::audit::Entry;
 use crate::error::{Error, Result};
 use crate::operation::Operation;
@@ -42,8 +42,9 @@ impl App {
         let entry = Entry { target: Some(head.id.to_string().into()), ..entry };
         // Only a run with a key can turn out to be another; then what was asked is compared.
         let asked = head.idempotency_key.is_some().then(|| head.clone());
-        let answer = self.cells.submit(vec![run], vec![entry]).await?.pop();
-        match answer {
+        let answer = self.cells.submit(vec![run], vec![entry]).await;
+        note_answer(&answer);
+        match answer?.pop() {
             Some(Answer::Submitted { run, duplicate }) => {
                 if let (true, Some(asked)) = (duplicate, asked) {
                     let first = self.same_wish(&asked, run).await?;

@@ -12,7 +12,6 @@ use serde::de::DeserializeOwned;
 
 use super::edge::Edge;
 use super::failure::Failure;
-use super::unreadable;
 
 /// Bytes of an ordinary body: a specification and its parameters fit.
 pub(crate) const BODY_BYTES_MAX: usize = 2 << 20;
@@ -34,45 +33,30 @@ pub(crate) struct SpecText {
 impl<T: DeserializeOwned + Send, const MAX: usize> FromRequest<Arc<Edge>> for Json<T, MAX> {
     type Rejection = Failure;
 
-    async fn from_request(mut request: Request, edge: &Arc<Edge>) -> Result<Self, Failure> {
-        let asked = std::mem::take(request.extensions_mut());
-        let value = async {
-            check_json(request.headers())?;
-            parse(&read(request, MAX).await?)
-        };
-        unreadable::note(edge, &asked, value.await).await.map(Self)
+    async fn from_request(request: Request, _: &Arc<Edge>) -> Result<Self, Failure> {
+        check_json(request.headers())?;
+        parse(&read(request, MAX).await?).map(Self)
     }
 }
 
 impl<T: DeserializeOwned + Default + Send> FromRequest<Arc<Edge>> for OptionalJson<T> {
     type Rejection = Failure;
 
-    async fn from_request(mut request: Request, edge: &Arc<Edge>) -> Result<Self, Failure> {
-        let asked = std::mem::take(request.extensions_mut());
-        let value = async {
-            let headers = request.headers().clone();
-            let bytes = read(request, BODY_BYTES_MAX).await?;
-            if bytes.is_empty() {
-                return Ok(T::default());
-            }
-            check_json(&headers)?;
-            parse(&bytes)
-        };
-        unreadable::note(edge, &asked, value.await).await.map(Self)
+    async fn from_request(request: Request, _: &Arc<Edge>) -> Result<Self, Failure> {
+        let headers = request.headers().clone();
+        let bytes = read(request, BODY_BYTES_MAX).await?;
+        if bytes.is_empty() {
+            return Ok(Self(T::default()));
+        }
+        check_json(&headers)?;
+        parse(&bytes).map(Self)
     }
 }
 
 impl FromRequest<Arc<Edge>> for SpecText {
     type Rejection = Failure;
 
-    async fn from_request(mut request: Request, edge: &Arc<Edge>) -> Result<Self, Failure> {
-        let asked = std::mem::take(request.extensions_mut());
-        unreadable::note(edge, &asked, Self::read(request).await).await
-    }
-}
-
-impl SpecText {
-    async fn read(request: Request) -> Result<Self, Failure> {
+    async fn from_request(request: Request, _: &Arc<Edge>) -> Result<Self, Failure> {
         let format = match media_type(request.headers()).as_deref() {
             Some("application/json") => Format::Json,
             Some("application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml") => Format::Yaml,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
-use mainspring_app::{Caller, Origin};
+use axum::http::{Extensions, HeaderMap, header};
+use mainspring_app::{Caller, Origin, audit};
 use mainspring_model::ErrorCode;
 
 use super::edge::Edge;
@@ -39,9 +39,9 @@ impl FromRequestParts<Arc<Edge>> for SignedIn {
             }
         };
         let principal = edge.app.authenticate(secret).await?;
-        let caller = Caller { principal, request_id: request_id(parts), from: address(parts) };
-        // What is read after this and cannot be is written down under their name.
-        parts.extensions.insert(caller.clone());
+        let caller = Caller { principal, request_id: request_id(parts), from: address(&parts.extensions) };
+        // What fails after this is written down under their name.
+        audit::asked_by(&caller);
         Ok(Self(caller))
     }
 }
@@ -50,7 +50,7 @@ impl FromRequestParts<Arc<Edge>> for Anonymous {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &Arc<Edge>) -> Result<Self, Failure> {
-        Ok(Self(Origin { request_id: request_id(parts), address: address(parts) }))
+        Ok(Self(Origin { request_id: request_id(parts), address: address(&parts.extensions) }))
     }
 }
 
@@ -73,8 +73,9 @@ fn request_id(parts: &Parts) -> Option<Arc<str>> {
     parts.extensions.get::<RequestId>().map(|id| id.0.clone())
 }
 
-fn address(parts: &Parts) -> Option<IpAddr> {
-    parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip())
+/// From where a request comes.
+pub(crate) fn address(extensions: &Extensions) -> Option<IpAddr> {
+    extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip())
 }
 
 fn unknown() -> Failure {

@@ -1,4 +1,5 @@
-//! What every request gets: an id that is answered, problems written out, and a sane answer to `OPTIONS`.
+//! What every request gets: an id that is answered, problems written out, an entry of the audit when a change failed before
+//! anybody wrote one, and a sane answer to `OPTIONS`.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -7,8 +8,10 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use mainspring_app::{Origin, audit};
 use mainspring_model::ErrorCode;
 
+use super::caller::address;
 use super::edge::Edge;
 use super::failure::Failure;
 
@@ -27,13 +30,19 @@ pub(crate) async fn frame(State(edge): State<Arc<Edge>>, mut request: Request, n
     request.extensions_mut().insert(RequestId(id.clone()));
     let is_options = request.method() == Method::OPTIONS;
     let target = request.uri().clone();
-    let mut response = next.run(request).await;
+    let from = address(request.extensions());
+    let (mut response, observed) = audit::observe(next.run(request)).await;
     if is_options && response.status() == StatusCode::METHOD_NOT_ALLOWED {
         let allow = response.headers().get(header::ALLOW).cloned();
         response = StatusCode::NO_CONTENT.into_response();
         response.headers_mut().extend(allow.map(|allow| (header::ALLOW, allow)));
     } else if let Some(failure) = response.extensions_mut().remove::<Failure>() {
         log(&failure, &id);
+        // Who is sent to another scheduler is written down there.
+        if !failure.status().is_redirection() {
+            let from = Origin { request_id: Some(id.clone()), address: from };
+            edge.app.note_failed(observed, &failure.0, from).await;
+        }
         let path = target.path_and_query().map_or("/", |target| target.as_str());
         let plain = response;
         response = failure.render(path, &id);

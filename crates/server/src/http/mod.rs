@@ -18,7 +18,6 @@ mod params;
 mod route;
 mod routes;
 mod tag;
-mod unreadable;
 
 pub use edge::{Edge, Readiness, router};
 pub use openapi::document as openapi;

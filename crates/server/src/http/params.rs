@@ -15,7 +15,6 @@ use utoipa::IntoParams;
 
 use super::edge::Edge;
 use super::failure::Failure;
-use super::unreadable;
 
 /// The query.
 pub(crate) struct Query<T>(pub(crate) T);
@@ -69,17 +68,15 @@ impl ListQuery {
 impl<T: DeserializeOwned + Send> FromRequestParts<Arc<Edge>> for Query<T> {
     type Rejection = Failure;
 
-    async fn from_request_parts(parts: &mut Parts, edge: &Arc<Edge>) -> Result<Self, Failure> {
-        let read =
-            axum::extract::Query::<T>::try_from_uri(&parts.uri).map(|query| Self(query.0)).map_err(|error| {
-                let source = std::error::Error::source(&error).map(ToString::to_string);
-                let words = source.unwrap_or_else(|| error.to_string());
-                match words.split_once(": ").filter(|(name, _)| !name.contains(' ')) {
-                    Some((name, message)) => Failure::field(name, message),
-                    None => Failure::field("", words),
-                }
-            });
-        unreadable::note(edge, &parts.extensions, read).await
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<Edge>) -> Result<Self, Failure> {
+        axum::extract::Query::<T>::try_from_uri(&parts.uri).map(|query| Self(query.0)).map_err(|error| {
+            let source = std::error::Error::source(&error).map(ToString::to_string);
+            let words = source.unwrap_or_else(|| error.to_string());
+            match words.split_once(": ").filter(|(name, _)| !name.contains(' ')) {
+                Some((name, message)) => Failure::field(name, message),
+                None => Failure::field("", words),
+            }
+        })
     }
 }
 

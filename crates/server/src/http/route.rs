@@ -8,7 +8,7 @@ use axum::extract::Request;
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::routing::{MethodFilter, MethodRouter, on};
-use mainspring_app::Operation;
+use mainspring_app::{Operation, audit};
 use mainspring_wire::api::Page;
 use serde_json::{Value, json};
 use utoipa::openapi::path::ParameterIn;
@@ -198,7 +198,7 @@ impl Route {
     }
 }
 
-/// A handler whose requests say what they are, also those that cannot be read. A layer would do the same, for three more
+/// A handler whose requests say what they are, for the audit of those that fail. A layer would do the same, for three more
 /// allocations with each request.
 #[derive(Clone)]
 struct Marked<H> {
@@ -212,8 +212,8 @@ where
 {
     type Future = H::Future;
 
-    fn call(self, mut request: Request, state: S) -> Self::Future {
-        request.extensions_mut().insert(self.operation);
+    fn call(self, request: Request, state: S) -> Self::Future {
+        audit::asks_for(self.operation);
         self.handler.call(request, state)
     }
 }

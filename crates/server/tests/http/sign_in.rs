@@ -88,10 +88,10 @@ async fn a_login_code_opens_one_session() {
 
 /// Opens a session and tells its cookie and when it ends.
 async fn open(world: &World, with: Value) -> (String, String) {
-    let body = serde_json::to_vec(&with).unwrap();
+    let body = serde_json::to_vec(&with).expect("JSON");
     let opened = world.send("POST", "/v1/sessions", &[("content-type", "application/json")], &body).await;
     let ends = text(&opened.expect(201)["expires_at"]);
-    (opened.header("set-cookie").unwrap().split(';').next().unwrap().to_owned(), ends)
+    (opened.header("set-cookie").expect("a cookie").split(';').next().expect("a pair").to_owned(), ends)
 }
 
 /// A login code made with a session.
