@@ -32,6 +32,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// The first and the longest wait before the next dial.
 const WAIT_MIN: Duration = Duration::from_millis(100);
 const WAIT_MAX: Duration = Duration::from_secs(10);
+/// The longest at first, and how often: whoever takes over must be found before this node stops its tasks.
+const EAGER_WAIT_MAX: Duration = Duration::from_millis(800);
+const EAGER_DIALS: u32 = 20;
 
 /// What happens to the stream.
 #[derive(Debug)]
@@ -298,7 +301,8 @@ pub(crate) fn tls(options: &Options) -> Result<Option<ClientTlsConfig>, Error> {
 
 /// Half of a wait that doubles, and chance for the other half: nodes that lost the same scheduler come back one by one.
 fn wait_before(failures: u32, chance: u64) -> Duration {
-    let full = (WAIT_MIN * 2u32.saturating_pow(failures.saturating_sub(1).min(10))).min(WAIT_MAX);
+    let most = if failures <= EAGER_DIALS { EAGER_WAIT_MAX } else { WAIT_MAX };
+    let full = (WAIT_MIN * 2u32.saturating_pow(failures.saturating_sub(1).min(10))).min(most);
     full / 2 + Duration::from_micros(chance % (full.as_micros() as u64 / 2 + 1))
 }
 
@@ -332,7 +336,8 @@ mod tests {
     #[test]
     fn waits_grow_to_a_bound_and_have_chance_in_them() {
         assert!(wait_before(1, 0) >= WAIT_MIN / 2 && wait_before(1, u64::MAX) <= WAIT_MIN);
-        assert!(wait_before(5, 0) >= WAIT_MIN * 8);
+        assert!(wait_before(EAGER_DIALS, 0) >= EAGER_WAIT_MAX / 2);
+        assert!(wait_before(EAGER_DIALS, u64::MAX) <= EAGER_WAIT_MAX);
         for chance in [0, 1, u64::MAX, 0x1234_5678_9abc_def0] {
             let wait = wait_before(1_000, chance);
             assert!(wait >= WAIT_MAX / 2 && wait <= WAIT_MAX, "{wait:?}");

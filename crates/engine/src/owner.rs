@@ -215,7 +215,8 @@ mod tests {
     }
 
     fn owner() -> Owner {
-        Owner::new(OwnerConfig::new(CellId(0), member(1)), at(0))
+        let (ttl, renew_every) = (Duration::from_secs(9), Duration::from_secs(3));
+        Owner::new(OwnerConfig { cell: CellId(0), member: member(1), ttl, renew_every }, at(0))
     }
 
     #[test]

@@ -43,10 +43,11 @@ pub const HANDLERS_MAX: usize = 1024;
 
 // --- clocks and leases ---
 
-/// How long a cell lease lasts without renewal.
-pub const LEASE_TTL: Duration = Duration::from_secs(9);
+/// How long a cell lease lasts without renewal. With the next one, and with how nodes dial, a takeover is over before nodes
+/// that beat as by default stop their tasks: `LOST_AFTER` less a beat and the margin after the owner's death.
+pub const LEASE_TTL: Duration = Duration::from_secs(5);
 /// How often an owner renews; a takeover waits for the end of the lease plus this.
-pub const LEASE_RENEW_EVERY: Duration = Duration::from_secs(3);
+pub const LEASE_RENEW_EVERY: Duration = Duration::from_secs(1);
 /// How often a node says that it lives.
 pub const HEARTBEAT_EVERY: Duration = Duration::from_secs(5);
 /// How long a node may be silent before its attempts are lost.

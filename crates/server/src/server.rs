@@ -257,7 +257,10 @@ impl Seats<'_> {
     fn take(&self, identity: &Identity, stop: &CancellationToken) -> Vec<(seat::SeatHandle, JoinHandle<()>)> {
         let Options { roles, cells, heartbeat_every, lost_after, waiting_max, .. } = self.options;
         let count = if roles.scheduler { *cells } else { 0 };
-        let lease_ttl = if is_shared(&self.options.store) { limits::LEASE_TTL } else { LONE_LEASE_TTL };
+        let (lease_ttl, lease_renew_every) = match is_shared(&self.options.store) {
+            true => (limits::LEASE_TTL, limits::LEASE_RENEW_EVERY),
+            false => (LONE_LEASE_TTL, LONE_LEASE_TTL / 3),
+        };
         let config = |cell: u16| seat::Config {
             engine: mainspring_engine::Config {
                 cell: CellId(cell),
@@ -268,7 +271,7 @@ impl Seats<'_> {
             },
             member: identity.member,
             lease_ttl,
-            lease_renew_every: lease_ttl / 3,
+            lease_renew_every,
             heartbeat_every: *heartbeat_every,
             store: Arc::clone(self.store),
             clock: self.clock,

@@ -3,14 +3,12 @@
 
 use std::time::Duration;
 
-use mainspring_model::{
-    AttemptToken, Cause, JobSpec, Payload, RunHead, RunStatus, TimeoutKind, Timestamp, limits,
-};
+use mainspring_model::{AttemptToken, Cause, JobSpec, Payload, RunHead, RunStatus, TimeoutKind, Timestamp};
 
 use crate::checker::{Verdict, fail};
 
 /// A cell looks at its timers between other things: an owner that stood still may have placed a run before it did.
-const LATE_MAX: Duration = limits::LEASE_TTL;
+const LATE_MAX: Duration = Duration::from_secs(9);
 
 /// What a task writes down to be continued from: who it is, and how far it got.
 pub(crate) fn checkpoint(token: AttemptToken, step: u32) -> Payload {
