@@ -35,7 +35,7 @@ fn a_renewal_lets_it_go_on() {
     world.now = world.now + limits::LEASE_TTL - secs(1);
     world.cell.renewed(world.now + limits::LEASE_TTL);
     world.cell.renewed(world.now);
-    world.now = world.now + secs(5);
+    world.now = world.now + secs(2);
     let run = world.submit(&job);
     world.states(&[run], RunState::Running);
 }
