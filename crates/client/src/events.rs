@@ -14,7 +14,7 @@ use crate::sse::{Event, Parser};
 /// Servers say something every 15 seconds; after this long the connection is dead.
 const SILENCE_MAX: Duration = Duration::from_secs(45);
 /// How long a server may be away before a follower gives up.
-const AWAY_MAX: Duration = Duration::from_secs(120);
+pub(crate) const AWAY_MAX: Duration = Duration::from_secs(120);
 
 /// Events of one call, across connections.
 #[derive(Debug)]
@@ -23,6 +23,10 @@ pub(crate) struct Events {
     call: Call,
     last_id: Option<String>,
     connection: Option<(Response, Parser)>,
+    /// Whether there was a connection before.
+    opened: bool,
+    /// Whether the connection began where nobody knows: the one before it was cut and had said no id.
+    gap: bool,
     ready: VecDeque<Event>,
     backoff: Backoff,
     heard_at: Instant,
@@ -36,6 +40,8 @@ impl Events {
             call,
             last_id: None,
             connection: None,
+            opened: false,
+            gap: false,
             ready: VecDeque::new(),
             backoff: Backoff::new(Duration::from_millis(200), Duration::from_secs(5)),
             heard_at: Instant::now(),
@@ -59,11 +65,24 @@ impl Events {
     /// The next event. The stream itself never ends well: who follows knows when it is over.
     pub(crate) async fn next(&mut self) -> Result<Event, Error> {
         loop {
+            if let Some(event) = self.next_or_gap().await? {
+                return Ok(event);
+            }
+        }
+    }
+
+    /// The next event, or nothing where events may have been missed: a new connection that could not go on where the last
+    /// one was.
+    pub(crate) async fn next_or_gap(&mut self) -> Result<Option<Event>, Error> {
+        loop {
+            if std::mem::take(&mut self.gap) {
+                return Ok(None);
+            }
             if let Some(event) = self.ready.pop_front() {
                 if event.id.is_some() {
                     self.last_id.clone_from(&event.id);
                 }
-                return Ok(event);
+                return Ok(Some(event));
             }
             match self.read().await {
                 Ok(()) => {}
@@ -84,13 +103,15 @@ impl Events {
         let answer = self.client.open(call).await?;
         self.heard();
         self.connection = Some((answer, Parser::default()));
+        self.gap |= self.opened && self.last_id.is_none();
+        self.opened = true;
         Ok(())
     }
 
-    /// Connects when there is no connection, then reads once.
+    /// Connects when there is no connection, and reads once when there is one.
     async fn read(&mut self) -> Result<(), Error> {
         if self.connection.is_none() {
-            self.open().await?;
+            return self.open().await;
         }
         let Some((answer, parser)) = &mut self.connection else { return Ok(()) };
         let chunk = tokio::time::timeout(SILENCE_MAX, answer.chunk()).await;

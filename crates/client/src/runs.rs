@@ -1,6 +1,6 @@
 //! Runs: submit, read, list, wait, cancel, retry, rerun, and actions on many.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mainspring_model::RunId;
 use mainspring_wire::api::{
@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::call::Call;
 use crate::client::Client;
 use crate::error::Error;
+use crate::events::AWAY_MAX;
 use crate::pages::Pages;
 use crate::watch::WatchQuery;
 
@@ -132,9 +133,10 @@ impl Client {
         self.ask(call.json(request)?).await
     }
 
-    /// Waits until a run has ended, by its news; no polling.
+    /// Waits until a run has ended: by its news, and by a look now and then. A server that is away for a while is waited
+    /// for too.
     pub async fn wait(&self, id: RunId) -> Result<Run, Error> {
-        let mut run = self.run(id).await?;
+        let run = self.run(id).await?;
         if run.state.is_terminal() {
             return Ok(run);
         }
@@ -142,10 +144,13 @@ impl Client {
         let mut watch = self.watch(&WatchQuery { namespace, run: Some(id), ..WatchQuery::default() });
         // Between the first look and the first news it may have ended.
         watch.connect().await?;
+        let mut seen_at = Instant::now();
         loop {
-            run = self.run(id).await?;
-            if run.state.is_terminal() {
-                return Ok(run);
+            match self.run(id).await {
+                Ok(run) if run.state.is_terminal() => return Ok(run),
+                Ok(_) => seen_at = Instant::now(),
+                Err(error) if error.is_transient() && seen_at.elapsed() < AWAY_MAX => {}
+                Err(error) => return Err(error),
             }
             let news = async {
                 while !watch.next().await?.concerns(id) {}

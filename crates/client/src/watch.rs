@@ -59,7 +59,9 @@ impl Watch {
 
     /// The next news. A cut connection is made anew and goes on where it was; what could not be kept is a `Reset`.
     pub async fn next(&mut self) -> Result<News, Error> {
-        let event = self.events.next().await?;
+        let Some(event) = self.events.next_or_gap().await? else {
+            return Ok(News(WatchEvent { mark: String::new(), what: WatchWhat::Reset }));
+        };
         serde_json::from_str(&event.data).map(News).map_err(|error| Error::Unreadable(error.to_string()))
     }
 }

@@ -1,5 +1,6 @@
 //! Event streams that are cut and go on.
 
+use mainspring_client::api::WatchWhat;
 use mainspring_client::model::{RunId, RunState as State, Timestamp};
 use mainspring_client::{LogEvent, LogQuery, WatchQuery};
 use serde_json::json;
@@ -51,6 +52,33 @@ async fn a_refusal_ends_a_stream() {
     let mut watch = api.client().watch(&WatchQuery::default());
     assert!(watch.next().await.is_err());
     assert_eq!(api.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn a_watch_that_was_cut_before_its_first_news_says_that_some_may_be_missed() {
+    let api = Api::start(|_| events(": keep\n\n")).await;
+    let mut watch = api.client().watch(&WatchQuery::default());
+    watch.connect().await.unwrap();
+    assert_eq!(watch.next().await.unwrap().0.what, WatchWhat::Reset);
+    assert_eq!(api.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn waiting_outlives_a_server_that_is_away() {
+    let looks = std::sync::atomic::AtomicUsize::new(0);
+    let api = Api::start(move |asked| {
+        if asked.line.starts_with("GET /v1/watch") {
+            return events(": keep\n\n");
+        }
+        // Longer than one call tries again.
+        match looks.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
+            0 => answer(200, run("running")),
+            1..=8 => problem(503, "store_unavailable", "later"),
+            _ => answer(200, run("success")),
+        }
+    })
+    .await;
+    assert_eq!(api.client().wait(id()).await.unwrap().state, State::Success);
 }
 
 fn run(state: &str) -> serde_json::Value {

@@ -1,10 +1,13 @@
 //! kill -9 of everything that can be killed: tasks survive what they must, nothing is lost, nothing is done twice.
 
+use std::process::Stdio;
+
 use crate::world::{Store, World, find, on_every_store};
 
 on_every_store! {
     a_task_survives_its_agent
     work_in_flight_survives_the_server
+    who_waits_hears_of_the_end_after_the_server
     a_task_survives_both
     the_run_of_a_lost_node_moves
 }
@@ -49,6 +52,47 @@ pub(crate) fn work_in_flight_survives_the_server(store: Store) {
     assert_eq!(executions(&world), 1);
     assert_eq!(world.state(&waits), "waiting");
     assert_eq!(world.json(&["why", &waits])["reason"]["kind"], "no_node");
+}
+
+fn who_waits_hears_of_the_end_after_the_server(store: Store) {
+    let mut world = World::new(store);
+    let script = patient(&world);
+    let start = |world: &World, args: &[&str]| {
+        world.binary().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let mut submitting = start(&world, &["submit", "--wait", "--retries", "0", "--", "sh", "-c", &script]);
+    world.until_file("begun");
+    let run = world.json(&["runs"])["items"][0]["id"].as_str().unwrap().to_owned();
+    let mut waiting = start(&world, &["wait", &run]);
+    world.until("both listen", |world| {
+        let sockets = [submitting.id(), waiting.id()].map(connections);
+        (sockets[0] >= 2 && sockets[1] >= 1 && world.state(&run) == "running").then_some(())
+    });
+    world.kill_server();
+    std::fs::write(world.path("go"), "").unwrap();
+    world.until("both have lost it", |_| {
+        [submitting.id(), waiting.id()].map(connections).iter().all(|sockets| *sockets == 0).then_some(())
+    });
+    world.start_server();
+    for (who, child) in [("submit --wait", &mut submitting), ("wait", &mut waiting)] {
+        let status = world.until(who, |_| child.try_wait().unwrap());
+        assert_eq!(status.code(), Some(5), "{who}\n{}", world.logs());
+    }
+    assert_eq!(submitting.wait_with_output().unwrap().stdout, b"done\n");
+    assert_eq!(executions(&world), 1);
+}
+
+/// How many connections over TCP a process has.
+fn connections(process: u32) -> usize {
+    let established = |table: &str| -> Vec<String> {
+        let lines = std::fs::read_to_string(format!("/proc/{process}/net/{table}")).unwrap_or_default();
+        let rows = lines.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>());
+        rows.filter(|row| row[3] == "01").map(|row| format!("socket:[{}]", row[9])).collect()
+    };
+    let established = [established("tcp"), established("tcp6")].concat();
+    let files = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+    let links = files.filter_map(|file| std::fs::read_link(file.path()).ok());
+    links.filter(|link| established.iter().any(|socket| link.as_os_str() == socket.as_str())).count()
 }
 
 fn a_task_survives_both(store: Store) {
