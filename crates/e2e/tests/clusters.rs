@@ -5,8 +5,9 @@ use crate::world::{Store, World, find};
 /// Two servers that share a place for logs and files; the first is the owner of all cells.
 fn two_servers(cells: &str) -> World {
     let mut world = World::empty(Store::Postgres);
-    // The lease of a dead server has to run out: tasks are to survive that.
-    world.set("SERVER__LOST_AFTER", "40s");
+    // As by default: the lease of a dead server runs out, and tasks survive that.
+    world.set("SERVER__HEARTBEAT_EVERY", "5s");
+    world.set("SERVER__LOST_AFTER", "15s");
     world.set("SERVER__CELLS", cells);
     for place in ["logs", "artifacts"] {
         let url = format!("file://{}", world.path(place).display());
