@@ -17,6 +17,7 @@ use crate::limits::ARTIFACT_BYTES_MAX;
 use crate::operation::Operation;
 use crate::paging::{PageRequest, visible};
 use crate::ports::{ArtifactError, Artifacts, Content};
+use crate::precondition::Precondition;
 use crate::principal::Caller;
 use crate::record;
 
@@ -99,7 +100,7 @@ impl App {
         }
         match existed {
             true => Ok((self.find_artifact(&namespace, stored.digest).await?, false)),
-            false => Ok((describe(stored.digest, namespace, document), true)),
+            false => Ok((describe(stored.digest, namespace, document, 1), true)),
         }
     }
 
@@ -138,7 +139,7 @@ impl App {
             let Some((digest, place)) = parse_key(&row.key) else { return Ok(None) };
             let wanted = namespace.is_none_or(|namespace| place.is_within(namespace));
             let seen = wanted && caller.principal.may(Operation::ArtifactList, Some(&place));
-            seen.then(|| Ok(describe(digest, place, record::decode(row)?))).transpose()
+            seen.then(|| Ok(describe(digest, place, record::decode(row)?, row.revision))).transpose()
         })
         .await
     }
@@ -149,6 +150,7 @@ impl App {
         caller: &Caller,
         namespace: &Namespace,
         digest: Digest,
+        condition: Precondition,
     ) -> Result<()> {
         self.allow(caller, Operation::ArtifactDelete, Some(namespace)).await?;
         let entry = Entry {
@@ -159,13 +161,19 @@ impl App {
         let Some(found) = self.store.record(record::ARTIFACT, &key).await? else {
             return self.refused(entry, Error::not_found(format!("file {digest} in `{namespace}`"))).await;
         };
+        if let Err(error) = condition.check(Some(found.revision)) {
+            return self.refused(entry, error).await;
+        }
         if let Some(job) = self.user_of(namespace, digest).await? {
             let message = format!("job `{job}` names it; change the job first");
             return self.refused(entry, Error::new(ErrorCode::IllegalState, message)).await;
         }
         let removal = Write::RemoveRecord { kind: record::ARTIFACT, key, expected: found.revision };
-        self.journal.commit(vec![removal], entry).await?;
+        let outcomes = self.journal.commit(vec![removal], entry).await?;
         self.held_files.forget();
+        if outcomes.iter().any(|outcome| *outcome != Outcome::Applied) {
+            return Err(Error::new(ErrorCode::Conflict, "the file changed meanwhile"));
+        }
         self.let_go(digest).await
     }
 
@@ -200,7 +208,7 @@ impl App {
     async fn find_artifact(&self, namespace: &Namespace, digest: Digest) -> Result<Artifact> {
         let found = self.store.record(record::ARTIFACT, &key(digest, namespace)).await?;
         let row = found.ok_or_else(|| Error::not_found(format!("file {digest} in `{namespace}`")))?;
-        Ok(describe(digest, namespace.clone(), record::decode(&row)?))
+        Ok(describe(digest, namespace.clone(), record::decode(&row)?, row.revision))
     }
 
     fn files(&self) -> Result<&Arc<dyn Artifacts>> {
@@ -218,7 +226,7 @@ fn parse_key(key: &RecordKey) -> Option<(Digest, Namespace)> {
     Some((Digest::from_bytes(*digest), std::str::from_utf8(place).ok()?.parse().ok()?))
 }
 
-fn describe(digest: Digest, namespace: Namespace, document: ArtifactDocument) -> Artifact {
+fn describe(digest: Digest, namespace: Namespace, document: ArtifactDocument, revision: u64) -> Artifact {
     Artifact {
         digest,
         namespace,
@@ -227,6 +235,7 @@ fn describe(digest: Digest, namespace: Namespace, document: ArtifactDocument) ->
         content_type: document.content_type,
         created_at: document.created_at.into(),
         created_by: document.created_by,
+        revision,
         expires_at: None,
     }
 }

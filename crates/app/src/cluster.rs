@@ -8,6 +8,7 @@ use crate::audit::Entry;
 use crate::error::{Error, Result};
 use crate::operation::Operation;
 use crate::ports::Command;
+use crate::precondition::Precondition;
 use crate::principal::Caller;
 
 impl App {
@@ -24,7 +25,14 @@ impl App {
     }
 
     /// Lets a cell start nothing, or lets it go on.
-    pub async fn pause_cell(&self, caller: &Caller, cell: u16, note: String, pause: bool) -> Result<Cell> {
+    pub async fn pause_cell(
+        &self,
+        caller: &Caller,
+        cell: u16,
+        note: String,
+        pause: bool,
+        condition: Precondition,
+    ) -> Result<Cell> {
         let operation = if pause { Operation::CellPause } else { Operation::CellResume };
         self.allow(caller, operation, None).await?;
         crate::jobs::check_note(&note)?;
@@ -37,11 +45,24 @@ impl App {
         if cell >= self.cells.count() {
             return self.refused(entry, Error::not_found(format!("cell {cell}"))).await;
         }
+        if condition != Precondition::None {
+            let found = self.cell_pause(CellId(cell)).await?;
+            if let Err(error) = condition.check(Some(revision_of(found.as_ref()))) {
+                return self.refused(entry, error).await;
+            }
+        }
         let pause = pause.then(|| Pause { by: caller.subject().into(), note: note.into(), at: now });
         self.command(CellId(cell), Command::PauseCell { pause }, entry).await?;
         let cells = self.look_at_cells().await?;
         let found = cells.into_iter().find(|found| found.cell == cell);
         found.ok_or_else(|| Error::new(ErrorCode::NotFound, format!("there is no cell {cell}")))
+    }
+
+    async fn cell_pause(&self, cell: CellId) -> Result<Option<Pause>> {
+        match self.cells.overview(cell).await.ok().flatten() {
+            Some(overview) => Ok(overview.pause),
+            None => Ok(self.store.cell_pause(cell).await?),
+        }
     }
 
     /// Every cell, as its lease and its owner tell.
@@ -55,6 +76,7 @@ impl App {
                 Some(overview) => overview.pause.clone(),
                 None => self.store.cell_pause(CellId(number)).await?,
             };
+            let revision = revision_of(pause.as_ref());
             cells.push(Cell {
                 cell: number,
                 holder: lease.and_then(|lease| lease.holder),
@@ -62,6 +84,7 @@ impl App {
                 lease_until: lease.map(|lease| lease.expires_at.into()),
                 loaded: overview.as_ref().map(|overview| overview.loaded),
                 pause: pause.as_ref().map(Into::into),
+                revision,
                 waiting: overview.as_ref().map(|overview| overview.waiting),
                 running: overview.as_ref().map(|overview| overview.running),
                 nodes: overview.as_ref().map(|overview| overview.nodes.len()),
@@ -69,6 +92,11 @@ impl App {
         }
         Ok(cells)
     }
+}
+
+/// A cell that is not paused is like any other; pauses differ by when they were asked for.
+fn revision_of(pause: Option<&Pause>) -> u64 {
+    pause.map_or(0, |pause| pause.at.as_micros().unsigned_abs())
 }
 
 fn describe_member(member: &mainspring_model::Member) -> SchedulerMember {

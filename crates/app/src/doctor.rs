@@ -145,6 +145,7 @@ mod tests {
             lease_until: lease_until.map(Into::into),
             loaded: None,
             pause: None,
+            revision: 0,
             waiting: None,
             running: None,
             nodes: None,

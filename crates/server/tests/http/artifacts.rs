@@ -71,3 +71,33 @@ async fn where_a_page_ends_tells_nothing_of_others() {
     let tokens = world.call(&ann, "GET", "/v1/tokens?limit=1", None).await.expect(200);
     assert_eq!((tokens["items"].as_array().map(Vec::len), &tokens["next_cursor"]), (Some(1), &Value::Null));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_is_removed_as_it_was_seen() {
+    let world = World::start().await;
+    let path = format!("/v1/artifacts/{}?namespace=acme", push(&world, "acme", b"x").await);
+    let seen = world.get(&path).await;
+    assert_eq!(seen.expect(200)["revision"], 1);
+    let tag = seen.header("etag").expect("a tag").to_owned();
+    assert_eq!(world.with("GET", &path, &[("if-none-match", &tag)], None).await.status, 304);
+    let other = world.with("DELETE", &path, &[("if-match", "\"7\"")], None).await;
+    other.problem(412, "precondition_failed");
+    world.with("DELETE", &path, &[("if-match", &tag)], None).await.expect(204);
+    world.get(&path).await.problem(404, "not_found");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cell_is_paused_as_it_was_seen() {
+    let world = World::start().await;
+    let free = world.get("/v1/cluster").await.expect(200)["cells"][0]["revision"].clone();
+    let free = format!("\"{free}\"");
+    let pause = |tag: String| {
+        let world = &world;
+        async move { world.with("POST", "/v1/cells/0/pause", &[("if-match", &tag)], None).await }
+    };
+    let paused = pause(free.clone()).await;
+    paused.expect(200);
+    pause(free).await.problem(412, "precondition_failed");
+    let tag = paused.header("etag").expect("a tag");
+    world.with("POST", "/v1/cells/0/resume", &[("if-match", tag)], None).await.expect(200);
+}

@@ -11,7 +11,7 @@ use super::Time;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = ArtifactInfo)]
 pub struct Artifact {
-    /// What it contains. Also its `ETag`.
+    /// What it contains. Also the `ETag` of its content.
     pub digest: Digest,
     /// Where it belongs.
     pub namespace: Namespace,
@@ -26,6 +26,9 @@ pub struct Artifact {
     pub created_at: Time,
     /// From whom.
     pub created_by: String,
+    /// Counts changes of what is known about it. Also its `ETag`.
+    #[serde(default)]
+    pub revision: u64,
     /// Kept at least until then; absent is for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Time>,

@@ -53,6 +53,9 @@ pub struct Cell {
     /// Who paused it and why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause: Option<Pause>,
+    /// Differs with each pause, and is 0 without one. Also its `ETag`.
+    #[serde(default)]
+    pub revision: u64,
     /// Runs that wait in its owner's memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<usize>,

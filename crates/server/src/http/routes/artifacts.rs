@@ -15,11 +15,12 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
-use crate::http::answer::{Answer, empty, json as answer_json, located, ok};
+use crate::http::answer::{Answer, empty, located, ok, tagged, unless_known};
 use crate::http::caller::SignedIn;
 use crate::http::edge::Edge;
 use crate::http::params::{InNamespace, ListQuery, PathParts, Query};
 use crate::http::route::Route;
+use crate::http::tag::condition;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -42,6 +43,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers_raw(416, "The file has no such part.", None),
         Route::delete("/v1/artifacts/{digest}", Operation::ArtifactDelete, delete)
             .query::<InNamespace>()
+            .conditional()
             .answers_raw(204, "It is gone.", None),
     ]
 }
@@ -83,7 +85,7 @@ async fn upload(
     let (artifact, is_new) = edge.app.put_artifact(&caller, upload).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     let path = format!("/v1/artifacts/{}?namespace={}", artifact.digest, artifact.namespace);
-    located(answer_json(status, &artifact), &path)
+    located(tagged(status, &artifact, artifact.revision), &path)
 }
 
 async fn get(
@@ -91,8 +93,10 @@ async fn get(
     SignedIn(caller): SignedIn,
     path: PathParts,
     Query(query): Query<InNamespace>,
+    headers: HeaderMap,
 ) -> Answer {
-    ok(&edge.app.artifact(&caller, &query.or_default(), path.read("digest")?).await?)
+    let artifact = edge.app.artifact(&caller, &query.or_default(), path.read("digest")?).await?;
+    unless_known(&headers, &artifact, artifact.revision)
 }
 
 async fn content(
@@ -144,7 +148,9 @@ async fn delete(
     SignedIn(caller): SignedIn,
     path: PathParts,
     Query(query): Query<InNamespace>,
+    headers: HeaderMap,
 ) -> Answer {
-    edge.app.delete_artifact(&caller, &query.or_default(), path.read("digest")?).await?;
+    let (namespace, condition) = (query.or_default(), condition(&headers)?);
+    edge.app.delete_artifact(&caller, &namespace, path.read("digest")?, condition).await?;
     empty()
 }

@@ -3,24 +3,27 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use mainspring_app::Operation;
 use mainspring_wire::api::{Cell, Cluster, Doctor, Health, PauseCell, Readiness};
 
-use crate::http::answer::{Answer, json, ok};
+use crate::http::answer::{Answer, json, ok, tagged};
 use crate::http::body::OptionalJson;
 use crate::http::caller::SignedIn;
 use crate::http::edge::Edge;
 use crate::http::params::{NoQuery, PathParts, Query};
 use crate::http::route::Route;
+use crate::http::tag::condition;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/cluster", Operation::ClusterGet, cluster).answers::<Cluster>(200, "The cluster."),
         Route::post("/v1/cells/{cell}/pause", Operation::CellPause, pause)
+            .conditional()
             .optional_body::<PauseCell>()
             .answers::<Cell>(200, "The cell."),
         Route::post("/v1/cells/{cell}/resume", Operation::CellResume, resume)
+            .conditional()
             .optional_body::<PauseCell>()
             .answers::<Cell>(200, "The cell."),
         Route::get("/v1/doctor", Operation::Doctor, doctor).answers::<Doctor>(200, "What was found."),
@@ -46,9 +49,12 @@ async fn pause(
     SignedIn(caller): SignedIn,
     path: PathParts,
     Query(NoQuery {}): Query<NoQuery>,
+    headers: HeaderMap,
     OptionalJson(request): OptionalJson<PauseCell>,
 ) -> Answer {
-    ok(&edge.app.pause_cell(&caller, path.read("cell")?, request.note, true).await?)
+    let (cell, condition) = (path.read("cell")?, condition(&headers)?);
+    let cell = edge.app.pause_cell(&caller, cell, request.note, true, condition).await?;
+    tagged(StatusCode::OK, &cell, cell.revision)
 }
 
 async fn resume(
@@ -56,9 +62,12 @@ async fn resume(
     SignedIn(caller): SignedIn,
     path: PathParts,
     Query(NoQuery {}): Query<NoQuery>,
+    headers: HeaderMap,
     OptionalJson(request): OptionalJson<PauseCell>,
 ) -> Answer {
-    ok(&edge.app.pause_cell(&caller, path.read("cell")?, request.note, false).await?)
+    let (cell, condition) = (path.read("cell")?, condition(&headers)?);
+    let cell = edge.app.pause_cell(&caller, cell, request.note, false, condition).await?;
+    tagged(StatusCode::OK, &cell, cell.revision)
 }
 
 async fn doctor(
