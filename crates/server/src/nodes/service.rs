@@ -1,6 +1,7 @@
 //! The service that nodes call.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mainspring_model::spec::Digest;
 use mainspring_wire::agent::agent_service_server::AgentService;
@@ -26,6 +27,9 @@ use crate::logs::Logs;
 
 /// Batches that a node may be behind before it is disconnected.
 const OUTWARD_MAX: usize = 1_024;
+
+/// How long somebody may be connected who has not said who they are.
+const HELLO_WAIT: Duration = Duration::from_secs(10);
 
 /// Serves nodes.
 pub(crate) struct NodeService {
@@ -68,7 +72,8 @@ impl AgentService for NodeService {
     ) -> Result<Response<Self::ConnectStream>, Status> {
         let credential = bearer(request.metadata())?.to_owned();
         let mut inward = request.into_inner();
-        let mut hello = first(&mut inward).await?;
+        let hello = tokio::time::timeout(HELLO_WAIT, first(&mut inward)).await;
+        let mut hello = hello.map_err(|_| Status::deadline_exceeded("a connection begins with hello"))??;
         let node = node_id(&hello.node).map_err(|wrong| Status::invalid_argument(wrong.to_string()))?;
         let admission = self.gate.admit(&credential, node).await.map_err(refused)?;
         admission.lay_over(&mut hello)?;
