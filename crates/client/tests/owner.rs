@@ -130,7 +130,7 @@ impl Owner {
     ) -> (Finished, String) {
         let mut text = String::new();
         let mut ending = None;
-        let mut log_ended = false;
+        let mut log_ended = true;
         loop {
             match self.next().await {
                 Seen::Report(of, report::News::Finished(finished)) if of == token => ending = Some(finished),
@@ -138,15 +138,15 @@ impl Owner {
                     for frame in mainspring_client::model::log::frames(&chunk.data) {
                         text.push_str(std::str::from_utf8(frame.content).unwrap());
                     }
-                    log_ended |= chunk.end.is_some();
+                    log_ended = chunk.end.is_some();
                     if chunk.end.is_some() {
                         connection.stored(&chunk);
                     }
                 }
                 _ => {}
             }
-            let refused = ending.as_ref().is_some_and(|ending| ending.elapsed_us.is_none());
-            if let Some(ending) = ending.take_if(|_| log_ended || refused) {
+            // A log is told before the ending; an empty one is not told at all.
+            if let Some(ending) = ending.take_if(|_| log_ended) {
                 connection.forget(token);
                 return (ending, text);
             }
