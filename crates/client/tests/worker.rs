@@ -1,11 +1,12 @@
 //! A worker and an owner over a real stream.
 
 use std::future::Future;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mainspring_client::model::Cause;
 use mainspring_client::worker::{Context, Error, TaskError, Worker};
-use mainspring_wire::agent::{held, report};
+use mainspring_wire::agent::owner_word::Word;
+use mainspring_wire::agent::{Redirect, held, report};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
@@ -150,6 +151,25 @@ async fn attempts_survive_a_cut_and_are_told_on_the_next_connection() {
     connection.stop(token(1), 30_000_000);
     let (ending, _) = owner.ending(&connection, token(1)).await;
     assert_eq!(ending.result.as_deref(), Some(&b"\"tidied up\""[..]));
+    worker.ends().await.unwrap();
+}
+
+#[tokio::test]
+async fn redirections_that_lead_nowhere_or_in_circles_are_survived_at_leisure() {
+    let mut owner = Owner::start().await;
+    let worker = start(owner.url(), Some("join"));
+    let begun = Instant::now();
+    for url in ["no place at all".to_owned(), owner.url(), owner.url(), owner.url()] {
+        let connection = loop {
+            if let Seen::Hello(_, connection) = owner.next().await {
+                break connection;
+            }
+        };
+        connection.say(Word::Redirect(Redirect { url }));
+    }
+    owner.welcomed(PATIENT_MS).await;
+    // One wait after the nonsense, and one before each but the first of those that lead back.
+    assert!(begun.elapsed() >= Duration::from_millis(300), "{:?}", begun.elapsed());
     worker.ends().await.unwrap();
 }
 

@@ -42,10 +42,13 @@ impl Node {
     }
 
     fn start_dialing(&mut self, now: Timestamp) -> Result<(), Error> {
-        let url = self.redirect.take().unwrap_or_else(|| {
+        let redirect = self.redirect.take();
+        self.redirected = redirect.is_some();
+        let url = redirect.unwrap_or_else(|| {
             self.next_server += 1;
             self.setup.servers[(self.next_server - 1) % self.setup.servers.len()].clone()
         });
+        self.url.clone_from(&url);
         let session = self.identity.next_session()?;
         let beat = self.lease.hello(now);
         let (outward, receiver) = mpsc::channel(OUTWARD_MAX);
@@ -108,13 +111,21 @@ impl Node {
                 tracing::warn!(why, "no scheduler can be reached; trying again");
                 self.link = Link::Down { until: now + self.backoff.next() };
             }
+            // Who leads astray is asked again; only what the person gave has to be right.
+            (Err(DialError::Fatal(Error::Setup(why))), _) if self.redirected => {
+                tracing::warn!(why, "a redirection leads nowhere");
+                self.link = Link::Down { until: now + self.backoff.next() };
+            }
             (Err(DialError::Fatal(error)), _) => return Err(error),
         }
         Ok(())
     }
 
     pub(super) fn hang_up(&mut self, to: Option<String>) {
-        let wait = if to.is_some() { Duration::ZERO } else { self.backoff.next() };
+        let to = to.filter(|to| is_as_safe(to, &self.url));
+        // A redirection is followed at once, but not for ever.
+        let at_once = to.is_some() && !self.redirected;
+        let wait = if at_once { Duration::ZERO } else { self.backoff.next() };
         self.redirect = to;
         self.link = Link::Down { until: self.now() + wait };
     }
@@ -176,5 +187,29 @@ impl Node {
             }
             self.say_log(token);
         }
+    }
+}
+
+/// A credential that was shown behind TLS is not shown in the clear because somebody says so.
+fn is_as_safe(to: &str, from: &str) -> bool {
+    let safe = to.starts_with("https:") || !from.starts_with("https:");
+    if !safe {
+        tracing::warn!(
+            to,
+            from,
+            "a redirection out of TLS is not followed; give the schedulers `https:` URLs"
+        );
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_redirection_leads_out_of_tls() {
+        assert!(is_as_safe("http://b:1", "http://a:1") && is_as_safe("https://b:1", "http://a:1"));
+        assert!(is_as_safe("https://b:1", "https://a:1") && !is_as_safe("http://b:1", "https://a:1"));
     }
 }

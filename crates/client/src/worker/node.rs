@@ -73,6 +73,9 @@ pub(super) struct Node {
     pub(super) backoff: Backoff,
     pub(super) next_server: usize,
     pub(super) redirect: Option<String>,
+    /// Where the last scheduler was dialled, and whether another had named it.
+    pub(super) url: String,
+    pub(super) redirected: bool,
     pub(super) leaving_since: Option<Timestamp>,
     pub(super) idle_since: Option<Timestamp>,
 }
@@ -103,6 +106,8 @@ impl Node {
             backoff: Backoff::new(Duration::from_millis(100), Duration::from_secs(10)),
             next_server: 0,
             redirect: None,
+            url: String::new(),
+            redirected: false,
             leaving_since: None,
             idle_since: None,
         }
