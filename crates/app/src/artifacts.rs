@@ -1,18 +1,19 @@
 //! Artifacts: who put which file where. The files themselves are behind [`crate::ports::Artifacts`], once for each content,
-//! however many namespaces have it; a file goes when the last of them lets it go.
+//! however many namespaces have it. How long they are kept is `artifact_keep.rs`.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use mainspring_model::spec::Digest;
 use mainspring_model::{ErrorCode, Namespace, Timestamp, limits as model_limits};
-use mainspring_store::{Conflict, Outcome, Record, RecordKey, RecordQuery, Write};
+use mainspring_store::{Outcome, Record, RecordKey, Transaction, Write};
 use mainspring_wire::api::{Artifact, Page};
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
 use crate::audit::Entry;
 use crate::error::{Error, Result};
+use crate::identity::ttl_of;
 use crate::limits::ARTIFACT_BYTES_MAX;
 use crate::operation::Operation;
 use crate::paging::{PageRequest, visible};
@@ -29,6 +30,8 @@ pub struct Upload {
     pub name: String,
     /// Its content type.
     pub content_type: Option<String>,
+    /// How long it is kept, such as `30d`; for ever when nothing is said.
+    pub ttl: Option<String>,
     /// What its content must be, if the caller knows.
     pub digest: Option<Digest>,
     /// The bytes.
@@ -45,26 +48,29 @@ pub struct ArtifactContent {
 
 /// What a record of an artifact says.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct ArtifactDocument {
+pub(crate) struct ArtifactDocument {
     name: String,
     bytes: u64,
     content_type: Option<String>,
     created_at: Timestamp,
     created_by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expires_at: Option<Timestamp>,
 }
 
 impl App {
     /// Keeps a file. Tells whether the namespace did not have it.
     pub async fn put_artifact(&self, caller: &Caller, upload: Upload) -> Result<(Artifact, bool)> {
-        let Upload { namespace, name, content_type, digest, content } = upload;
+        let Upload { namespace, name, content_type, ttl, digest, content } = upload;
         self.allow(caller, Operation::ArtifactPut, Some(&namespace)).await?;
         let too_long = |text: &str| text.len() > model_limits::WORD_BYTES_MAX;
         if too_long(&name) || content_type.as_deref().is_some_and(too_long) {
             let message = format!("at most {} bytes", model_limits::WORD_BYTES_MAX);
             return Err(Error::field(ErrorCode::InvalidRequest, "name", message));
         }
-        let files = self.files()?;
-        let stored = files.put(content, ARTIFACT_BYTES_MAX).await.map_err(file_error)?;
+        let max = model_limits::DURATION_MAX;
+        let ttl = ttl.map(|ttl| ttl_of(Some(&ttl), max, max)).transpose()?;
+        let stored = self.files()?.put(content, ARTIFACT_BYTES_MAX).await.map_err(file_error)?;
         let now = self.now();
         let entry = Entry {
             target: Some(stored.digest.to_string().into()),
@@ -72,7 +78,9 @@ impl App {
             ..caller.entry(now, Operation::ArtifactPut, Some(&namespace))
         };
         if digest.is_some_and(|expected| expected != stored.digest) {
-            self.let_go(stored.digest).await?;
+            if let Some(mark) = self.mark_unheld(stored.digest, &[]).await? {
+                self.store.commit(Transaction::unfenced(vec![mark])).await?;
+            }
             let message = format!("the content is {}", stored.digest);
             return self.refused(entry, Error::field(ErrorCode::InvalidRequest, "digest", message)).await;
         }
@@ -82,26 +90,47 @@ impl App {
             content_type,
             created_at: now,
             created_by: caller.subject().into(),
+            expires_at: ttl.map(|ttl| now + ttl),
         };
-        let write = Write::PutRecord(Box::new(Record {
-            kind: record::ARTIFACT,
-            key: key(stored.digest, &namespace),
-            revision: 1,
-            expires_at: None,
-            value: record::encode(&document).into(),
-        }));
-        let outcomes = self.journal.commit(vec![write], entry).await?;
-        let existed = matches!(outcomes.first(), Some(Outcome::Conflict(Conflict::Exists)));
-        if files.get(stored.digest, Some(0..0)).await.map_err(file_error)?.is_none() {
-            return Err(Error::new(
-                ErrorCode::Conflict,
-                "somebody removed the same file meanwhile; upload it again",
-            ));
+        self.write_artifact(stored.digest, namespace, document, entry).await
+    }
+
+    /// Writes down that a namespace has a file. What it had already stays, and is kept for the longer of the two.
+    async fn write_artifact(
+        &self,
+        digest: Digest,
+        namespace: Namespace,
+        document: ArtifactDocument,
+        entry: Entry,
+    ) -> Result<(Artifact, bool)> {
+        let key = key(digest, &namespace);
+        let known = self.store.record(record::ARTIFACT, &key).await?;
+        let (document, revision) = match &known {
+            None => (document, 1),
+            Some(row) => {
+                let known: ArtifactDocument = record::decode(row)?;
+                let expires_at = known.expires_at.zip(document.expires_at).map(|(one, other)| one.max(other));
+                let is_same = expires_at == known.expires_at;
+                (ArtifactDocument { expires_at, ..known }, row.revision + u64::from(!is_same))
+            }
+        };
+        let mut writes = Vec::new();
+        if known.as_ref().is_none_or(|row| row.revision != revision) {
+            let value = record::encode(&document).into();
+            let row = Record { kind: record::ARTIFACT, key, revision, expires_at: None, value };
+            writes.push(Write::PutRecord(Box::new(row)));
         }
-        match existed {
-            true => Ok((self.find_artifact(&namespace, stored.digest).await?, false)),
-            false => Ok((describe(stored.digest, namespace, document, 1), true)),
+        match self.unmark(digest).await {
+            Ok(unmark) => writes.extend(unmark),
+            Err(error) => return self.refused(entry, error).await,
         }
+        let outcomes = self.journal.commit(writes, entry).await?;
+        let is_kept = outcomes.iter().all(|outcome| *outcome == Outcome::Applied);
+        if !is_kept || self.files()?.get(digest, Some(0..0)).await.map_err(file_error)?.is_none() {
+            let message = "somebody uploaded or removed the same file meanwhile; upload it again";
+            return Err(Error::new(ErrorCode::Conflict, message));
+        }
+        Ok((describe(digest, namespace, document, revision), known.is_none()))
     }
 
     /// What is known about a file.
@@ -144,7 +173,7 @@ impl App {
         .await
     }
 
-    /// Removes a file from a namespace, unless a job there still names it.
+    /// Removes a file from a namespace, unless a job or a run there still names it.
     pub async fn delete_artifact(
         &self,
         caller: &Caller,
@@ -164,45 +193,18 @@ impl App {
         if let Err(error) = condition.check(Some(found.revision)) {
             return self.refused(entry, error).await;
         }
-        if let Some(job) = self.user_of(namespace, digest).await? {
-            let message = format!("job `{job}` names it; change the job first");
-            return self.refused(entry, Error::new(ErrorCode::IllegalState, message)).await;
+        if let Err(error) = self.check_unnamed(namespace, digest).await {
+            return self.refused(entry, error).await;
         }
-        let removal = Write::RemoveRecord { kind: record::ARTIFACT, key, expected: found.revision };
-        let outcomes = self.journal.commit(vec![removal], entry).await?;
+        let mark = self.mark_unheld(digest, &[&key]).await?;
+        let mut writes = vec![Write::RemoveRecord { kind: record::ARTIFACT, key, expected: found.revision }];
+        writes.extend(mark);
+        let outcomes = self.journal.commit(writes, entry).await?;
         self.held_files.forget();
         if outcomes.iter().any(|outcome| *outcome != Outcome::Applied) {
             return Err(Error::new(ErrorCode::Conflict, "the file changed meanwhile"));
         }
-        self.let_go(digest).await
-    }
-
-    /// Removes a file that no namespace has.
-    async fn let_go(&self, digest: Digest) -> Result<()> {
-        let query =
-            RecordQuery { prefix: digest.as_bytes()[..].into(), ..RecordQuery::all(record::ARTIFACT, 1) };
-        if self.store.records(query).await?.rows.is_empty() {
-            self.files()?.remove(digest).await.map_err(file_error)?;
-        }
         Ok(())
-    }
-
-    /// A job of the namespace whose current version names the file.
-    async fn user_of(&self, namespace: &Namespace, digest: Digest) -> Result<Option<Box<str>>> {
-        let mut after = None;
-        loop {
-            let page = self.store.jobs(Some(namespace), after, model_limits::PAGE_ROWS_MAX).await?;
-            for job in page.rows.iter().filter(|job| job.namespace == *namespace) {
-                let spec = self.find_version(job.id, job.current_version).await?;
-                if spec.artifacts.iter().any(|artifact| artifact.digest == digest) {
-                    return Ok(Some(job.name.clone()));
-                }
-            }
-            match page.rows.last().filter(|_| page.more) {
-                Some(last) => after = Some(last.id),
-                None => return Ok(None),
-            }
-        }
     }
 
     async fn find_artifact(&self, namespace: &Namespace, digest: Digest) -> Result<Artifact> {
@@ -211,7 +213,7 @@ impl App {
         Ok(describe(digest, namespace.clone(), record::decode(&row)?, row.revision))
     }
 
-    fn files(&self) -> Result<&Arc<dyn Artifacts>> {
+    pub(crate) fn files(&self) -> Result<&Arc<dyn Artifacts>> {
         let missing = || Error::new(ErrorCode::NotFound, "this server keeps no files");
         self.artifacts.as_ref().ok_or_else(missing)
     }
@@ -221,7 +223,7 @@ pub(crate) fn key(digest: Digest, namespace: &Namespace) -> RecordKey {
     RecordKey::from([&digest.as_bytes()[..], namespace.as_str().as_bytes()].concat())
 }
 
-fn parse_key(key: &RecordKey) -> Option<(Digest, Namespace)> {
+pub(crate) fn parse_key(key: &RecordKey) -> Option<(Digest, Namespace)> {
     let (digest, place) = key.as_bytes().split_first_chunk::<32>()?;
     Some((Digest::from_bytes(*digest), std::str::from_utf8(place).ok()?.parse().ok()?))
 }
@@ -236,11 +238,11 @@ fn describe(digest: Digest, namespace: Namespace, document: ArtifactDocument, re
         created_at: document.created_at.into(),
         created_by: document.created_by,
         revision,
-        expires_at: None,
+        expires_at: document.expires_at.map(Into::into),
     }
 }
 
-fn file_error(error: ArtifactError) -> Error {
+pub(crate) fn file_error(error: ArtifactError) -> Error {
     let message = error.to_string();
     match error {
         ArtifactError::TooLarge(_) => Error::new(ErrorCode::TooLarge, message),

@@ -8,6 +8,7 @@
 //! - `identity/` is tokens, roles, sessions and nodes at the door; `jobs/`, `runs/` and the rest are the nouns.
 
 mod app;
+mod artifact_keep;
 mod artifact_use;
 mod artifacts;
 pub mod audit;

@@ -20,6 +20,8 @@ pub(crate) const SUBJECT_BYTES_MAX: usize = 128;
 pub(crate) const SCOPES_MAX: usize = 64;
 /// Bytes of an artifact.
 pub(crate) const ARTIFACT_BYTES_MAX: u64 = 4 << 30;
+/// How long the content of a file is kept that no namespace has any more.
+pub(crate) const FILE_GRACE: Duration = Duration::from_secs(3600);
 /// Stored bytes of a log in one answer.
 pub(crate) const LOG_PART_BYTES_MAX: usize = 1 << 20;
 /// Stored bytes of a log in one answer that asks for none.

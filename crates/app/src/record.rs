@@ -29,6 +29,8 @@ pub(crate) const ARTIFACT: RecordKind = RecordKind(8);
 pub(crate) const NODE_LABELS: RecordKind = RecordKind(9);
 /// Which nodes have a credential, by node: there is one for each.
 pub(crate) const NODE_CLAIM: RecordKind = RecordKind(10);
+/// Files that no namespace has any more, by digest.
+pub(crate) const FILE_MARK: RecordKind = RecordKind(11);
 
 /// What a record says, as bytes.
 pub(crate) fn encode<T: Serialize>(document: &T) -> Vec<u8> {

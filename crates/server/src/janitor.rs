@@ -1,5 +1,5 @@
-//! Removing what is past its time: ended runs as their jobs' retention says, roll-ups, expired records, and the logs of
-//! runs that are gone. Never anything that is not over (the store sees to that, I30).
+//! Removing what is past its time: ended runs as their jobs' retention says, roll-ups, expired records, files that
+//! nobody needs, and the logs of runs that are gone. Never anything that is not over (the store sees to that, I30).
 //!
 //! One server of a cluster tidies the store, the owner of the first cell; each its own folder. A little at a time, so that
 //! nobody waits for it.
@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mainspring_app::App;
 use mainspring_model::{CellId, RunId};
 use mainspring_store::{Result, Store};
 use tokio::time::{Instant, sleep};
@@ -35,6 +36,7 @@ pub(crate) struct Janitor {
     pub(crate) logs: Arc<Logs>,
     pub(crate) vault: Vault,
     pub(crate) keeping: Keeping,
+    pub(crate) app: Arc<App>,
 }
 
 impl Janitor {
@@ -66,6 +68,9 @@ impl Janitor {
         let first = self.cells.owns(CellId(0));
         if first {
             retention::hold(&*self.store, self.clock.now(), self.keeping).await?;
+            if let Err(error) = self.app.tidy_files(self.clock.now()).await {
+                warn!(%error, "not every file that nobody needs was removed; tried again later");
+            }
         }
         // A folder may be this server's alone.
         if first || self.vault.is_folder() {

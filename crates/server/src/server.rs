@@ -238,6 +238,7 @@ impl Server {
             logs: Arc::clone(&self.logs),
             vault: self.vault.clone(),
             keeping: self.options.keeping,
+            app: Arc::clone(&self.app),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Files: whose they are, and who may name them.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::World;
@@ -100,4 +102,57 @@ async fn a_cell_is_paused_as_it_was_seen() {
     pause(free).await.problem(412, "precondition_failed");
     let tag = paused.header("etag").expect("a tag");
     world.with("POST", "/v1/cells/0/resume", &[("if-match", tag)], None).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_a_run_names_stays() {
+    let world = World::start().await;
+    let digest = push(&world, "acme", b"tool").await;
+    let path = format!("/v1/artifacts/{digest}?namespace=acme");
+    let body = json!({"namespace": "acme", "spec": naming(&digest)});
+    let run = text(&world.post("/v1/runs", body).await.expect(201)["id"]);
+    let refused = world.call(&world.admin, "DELETE", &path, None).await.problem(409, "illegal_state");
+    assert!(text(&refused["detail"]).contains(&run), "{refused}");
+    world.call(&world.admin, "POST", &format!("/v1/runs/{run}/cancel"), None).await.expect(202);
+    world.call(&world.admin, "DELETE", &path, None).await.expect(204);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn content_outlives_its_last_owner_for_a_while() {
+    let world = World::start().await;
+    let digest = push(&world, "acme", b"tool").await;
+    let content = |place: &str| format!("/v1/artifacts/{digest}/content?namespace={place}");
+    let path = format!("/v1/artifacts/{digest}?namespace=acme");
+    let later = world.app.now() + Duration::from_secs(2 * 3600);
+    world.call(&world.admin, "DELETE", &path, None).await.expect(204);
+    world.app.tidy_files(world.app.now()).await.unwrap();
+    // Whoever brings it back in time keeps it, however long after the mark.
+    push(&world, "rival", b"tool").await;
+    world.app.tidy_files(later).await.unwrap();
+    assert_eq!(world.get(&content("rival")).await.body, b"tool");
+    let path = format!("/v1/artifacts/{digest}?namespace=rival");
+    world.call(&world.admin, "DELETE", &path, None).await.expect(204);
+    assert_eq!(world.files(), 1, "the content stays for a while");
+    world.app.tidy_files(later).await.unwrap();
+    assert_eq!(world.files(), 0);
+    push(&world, "acme", b"tool").await;
+    assert_eq!(world.get(&content("acme")).await.body, b"tool");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_whose_time_is_over_goes_unless_it_is_named() {
+    let world = World::start().await;
+    let mut paths = Vec::new();
+    for (content, ttl) in [(b"a", "&ttl=1h"), (b"b", "&ttl=1h"), (b"c", "")] {
+        let bearer = format!("Bearer {}", world.admin);
+        let path = format!("/v1/artifacts?namespace=acme{ttl}");
+        let kept = world.send("POST", &path, &[("authorization", &bearer)], content).await.expect(201);
+        assert_eq!(kept["expires_at"].is_string(), !ttl.is_empty());
+        paths
+            .push((text(&kept["digest"]), format!("/v1/artifacts/{}?namespace=acme", text(&kept["digest"]))));
+    }
+    world.put("/v1/jobs/tool?namespace=acme", naming(&paths[1].0)).await.expect(201);
+    world.app.tidy_files(world.app.now() + Duration::from_secs(2 * 3600)).await.unwrap();
+    let found = async |at: usize| world.get(&paths[at].1).await.status;
+    assert_eq!((found(0).await, found(1).await, found(2).await), (404, 200, 200));
 }

@@ -1,6 +1,7 @@
 //! A whole server on a fresh SQLite file, with its first admin.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 
 use mainspring_app::App;
@@ -16,7 +17,7 @@ pub(crate) struct World {
     pub(crate) app: Arc<App>,
     pub(crate) admin: String,
     stop: CancellationToken,
-    _data: TempDir,
+    data: TempDir,
 }
 
 impl World {
@@ -31,7 +32,7 @@ impl World {
         let stop = CancellationToken::new();
         tokio::spawn(server.run(stop.clone()));
         let admin = app.bootstrap().await.expect("a store").expect("the first start").token;
-        let world = Self { address, app, admin, stop, _data: data };
+        let world = Self { address, app, admin, stop, data };
         while world.get("/readyz").await.status != 200 {
             tokio::task::yield_now().await;
         }
@@ -105,6 +106,15 @@ impl World {
     pub(crate) async fn run(&self, namespace: &str, job: &str) -> String {
         let body = json!({"namespace": namespace, "job": job});
         text(&self.post("/v1/runs", body).await.expect(201)["id"])
+    }
+
+    /// How many files the repository of artifacts has.
+    pub(crate) fn files(&self) -> usize {
+        fn count(folder: &Path) -> usize {
+            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+            entries.map(|path| if path.is_dir() { count(&path) } else { 1 }).sum()
+        }
+        count(&self.data.path().join("artifacts"))
     }
 
     /// A token of somebody who has a role; without a namespace, everywhere.

@@ -58,6 +58,8 @@ struct UploadQuery {
     #[serde(default)]
     #[param(max_length = 255)]
     name: String,
+    /// How long it is kept, such as `30d`; for ever when nothing is said. What a job or a run names is kept for longer.
+    ttl: Option<String>,
     /// What its content must be.
     digest: Option<Digest>,
 }
@@ -79,6 +81,7 @@ async fn upload(
         namespace: query.namespace.unwrap_or_default(),
         name: query.name,
         content_type: content_type.map(Into::into),
+        ttl: query.ttl,
         digest: query.digest,
         content: Box::pin(request.into_body().into_data_stream().map_err(std::io::Error::other)),
     };

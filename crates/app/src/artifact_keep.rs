@@ -1,0 +1,220 @@
+//! How long files are kept: as long as a job or a run that is not over names them, then until their time is over, and their
+//! content for a grace beyond the last namespace that had it.
+//!
+//! A file that nobody has is marked, and removed in two steps: the mark says that it is being removed, then the content goes,
+//! then the mark. Whoever uploads the same content takes the mark away, or is told to come again when it is being removed.
+//! So no namespace has a file whose content is gone, however the two meet.
+
+use std::sync::Arc;
+
+use mainspring_model::spec::Digest;
+use mainspring_model::{ErrorCode, JobSpec, Namespace, RunState, Timestamp, limits as model_limits};
+use mainspring_store::{Outcome, Record, RecordKey, RecordQuery, RunQuery, Transaction, Write};
+use serde::{Deserialize, Serialize};
+
+use crate::app::App;
+use crate::artifacts::{ArtifactDocument, parse_key};
+use crate::audit::{self, Entry};
+use crate::error::{Error, Result};
+use crate::limits::{FILE_GRACE, SCAN_BUDGET};
+use crate::operation::Operation;
+use crate::record;
+
+/// What the audit calls whoever removes files whose time is over.
+const JANITOR: &str = "retention";
+
+/// The states of runs that are not over.
+const ACTIVE: [RunState; 4] = [RunState::Ready, RunState::Waiting, RunState::Running, RunState::Failed];
+
+/// What the mark of a file that nobody has says.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct MarkDocument {
+    since: Timestamp,
+    being_removed: bool,
+}
+
+impl App {
+    /// Removes files whose time is over and that nothing names, and content that nobody has had for a while.
+    pub async fn tidy_files(&self, now: Timestamp) -> Result<()> {
+        let mut query = RecordQuery::all(record::ARTIFACT, model_limits::PAGE_ROWS_MAX);
+        loop {
+            let page = self.store.records(query.clone()).await?;
+            for row in &page.rows {
+                let document: ArtifactDocument = record::decode(row)?;
+                if document.expires_at.is_some_and(|end| end <= now) {
+                    self.expire(row, now).await?;
+                }
+            }
+            match page.rows.last().filter(|_| page.more) {
+                Some(last) => query.after = Some(last.key.clone()),
+                None => break,
+            }
+        }
+        self.remove_marked(now).await
+    }
+
+    /// Goes on only if nothing in the namespace names the file.
+    pub(crate) async fn check_unnamed(&self, namespace: &Namespace, digest: Digest) -> Result<()> {
+        let named = |by: String| Err(Error::new(ErrorCode::IllegalState, by));
+        if let Some(job) = self.job_naming(namespace, digest).await? {
+            return named(format!("job `{job}` names it; change the job first"));
+        }
+        let mut query = RunQuery {
+            namespace: Some(namespace.clone()),
+            states: ACTIVE.into(),
+            limit: model_limits::PAGE_ROWS_MAX,
+            ..RunQuery::default()
+        };
+        let mut seen = 0;
+        loop {
+            let page = self.store.runs(query.clone()).await?;
+            let specs = self.specs_of(&page.rows).await?;
+            for (run, spec) in page.rows.iter().zip(specs) {
+                if run.head.namespace == *namespace && spec.is_none_or(|spec| names(&spec, digest)) {
+                    return named(format!("{} is not over and names it", run.head.id));
+                }
+            }
+            seen += page.rows.len();
+            match page.rows.last().filter(|_| page.more) {
+                Some(_) if seen >= SCAN_BUDGET => {
+                    return named(format!(
+                        "more than {seen} runs are not over; it is not known what they name"
+                    ));
+                }
+                Some(last) => query.after = Some(last.head.id),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// The write that marks a file when `leaving` is the last namespace that has it.
+    pub(crate) async fn mark_unheld(&self, digest: Digest, leaving: &[&RecordKey]) -> Result<Option<Write>> {
+        let prefix = digest.as_bytes()[..].into();
+        let query = RecordQuery { prefix, ..RecordQuery::all(record::ARTIFACT, leaving.len() + 1) };
+        if self.store.records(query).await?.rows.iter().any(|row| !leaving.contains(&&row.key)) {
+            return Ok(None);
+        }
+        let known = self.store.record(record::FILE_MARK, &mark_key(digest)).await?;
+        let document = MarkDocument { since: self.now(), being_removed: false };
+        match known {
+            // Whoever removes it goes on.
+            Some(row) if record::decode::<MarkDocument>(&row)?.being_removed => Ok(None),
+            known => Ok(Some(put_mark(digest, &document, known.map_or(1, |row| row.revision + 1)))),
+        }
+    }
+
+    /// The write that takes the mark of a file away, for whoever brings it back. An error while it is being removed.
+    pub(crate) async fn unmark(&self, digest: Digest) -> Result<Option<Write>> {
+        let key = mark_key(digest);
+        let Some(row) = self.store.record(record::FILE_MARK, &key).await? else { return Ok(None) };
+        if record::decode::<MarkDocument>(&row)?.being_removed {
+            let message = "the same file is being removed at this moment; upload it again in a while";
+            return Err(Error::new(ErrorCode::Conflict, message));
+        }
+        Ok(Some(Write::RemoveRecord { kind: record::FILE_MARK, key, expected: row.revision }))
+    }
+
+    /// Takes a file whose time is over from its namespace, unless something names it.
+    async fn expire(&self, row: &Record, now: Timestamp) -> Result<()> {
+        let Some((digest, namespace)) = parse_key(&row.key) else { return Ok(()) };
+        match self.check_unnamed(&namespace, digest).await {
+            Ok(()) => {}
+            Err(error) if error.code == ErrorCode::IllegalState => return Ok(()),
+            Err(error) => return Err(error),
+        }
+        let (kind, key) = (row.kind, row.key.clone());
+        let mut writes = vec![Write::RemoveRecord { kind, key, expected: row.revision }];
+        writes.extend(self.mark_unheld(digest, &[&row.key]).await?);
+        let entry = Entry {
+            at: now,
+            actor: JANITOR.into(),
+            token: None,
+            operation: Operation::ArtifactDelete,
+            namespace: Some(namespace),
+            target: Some(digest.to_string().into()),
+            outcome: audit::Outcome::Allowed,
+            detail: Some("its time is over".into()),
+            request_id: None,
+            from: None,
+        };
+        // Somebody who brought it back meanwhile keeps it.
+        self.journal.commit(writes, entry).await?;
+        self.held_files.forget();
+        Ok(())
+    }
+
+    async fn remove_marked(&self, now: Timestamp) -> Result<()> {
+        let mut query = RecordQuery::all(record::FILE_MARK, model_limits::PAGE_ROWS_MAX);
+        loop {
+            let page = self.store.records(query.clone()).await?;
+            for row in &page.rows {
+                let mark: MarkDocument = record::decode(row)?;
+                if mark.being_removed || mark.since + FILE_GRACE <= now {
+                    self.remove_file(row, mark).await?;
+                }
+            }
+            match page.rows.last().filter(|_| page.more) {
+                Some(last) => query.after = Some(last.key.clone()),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    async fn remove_file(&self, row: &Record, mark: MarkDocument) -> Result<()> {
+        let Ok(digest) = row.key.as_bytes().try_into().map(Digest::from_bytes) else { return Ok(()) };
+        let mut revision = row.revision;
+        if !mark.being_removed {
+            revision += 1;
+            let claimed = put_mark(digest, &MarkDocument { being_removed: true, ..mark }, revision);
+            let outcomes = self.store.commit(Transaction::unfenced(vec![claimed])).await?;
+            if outcomes.first() != Some(&Outcome::Applied) {
+                return Ok(());
+            }
+        }
+        let prefix = digest.as_bytes()[..].into();
+        let held = RecordQuery { prefix, ..RecordQuery::all(record::ARTIFACT, 1) };
+        if self.store.records(held).await?.rows.is_empty() {
+            self.files()?.remove(digest).await.map_err(crate::artifacts::file_error)?;
+        }
+        let key = row.key.clone();
+        let removal = Write::RemoveRecord { kind: record::FILE_MARK, key, expected: revision };
+        self.store.commit(Transaction::unfenced(vec![removal])).await?;
+        Ok(())
+    }
+
+    /// A job of the namespace whose current version names the file.
+    async fn job_naming(&self, namespace: &Namespace, digest: Digest) -> Result<Option<Box<str>>> {
+        let mut after = None;
+        loop {
+            let page = self.store.jobs(Some(namespace), after, model_limits::PAGE_ROWS_MAX).await?;
+            for job in page.rows.iter().filter(|job| job.namespace == *namespace) {
+                let spec = self.find_version(job.id, job.current_version).await?;
+                if names(&spec, digest) {
+                    return Ok(Some(job.name.clone()));
+                }
+            }
+            match page.rows.last().filter(|_| page.more) {
+                Some(last) => after = Some(last.id),
+                None => return Ok(None),
+            }
+        }
+    }
+}
+
+fn names(spec: &Arc<JobSpec>, digest: Digest) -> bool {
+    spec.artifacts.iter().any(|artifact| artifact.digest == digest && artifact.url.is_none())
+}
+
+fn mark_key(digest: Digest) -> RecordKey {
+    RecordKey::from(&digest.as_bytes()[..])
+}
+
+fn put_mark(digest: Digest, document: &MarkDocument, revision: u64) -> Write {
+    Write::PutRecord(Box::new(Record {
+        kind: record::FILE_MARK,
+        key: mark_key(digest),
+        revision,
+        expires_at: None,
+        value: record::encode(document).into(),
+    }))
+}
