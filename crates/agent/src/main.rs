@@ -26,6 +26,8 @@ fn agent(data: &str, server: &str, join_token: Option<String>) -> Result<(), Str
     let runtime = runtime.map_err(|error| error.to_string())?;
     let mut options = Options::new(data, vec![server.to_owned()]);
     options.join_token = join_token;
+    let allowed = std::env::var_os("MAINSPRING_AGENT__ALLOWED_PATHS");
+    options.allowed_paths = allowed.iter().map(Into::into).collect();
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
         let shutdown = async move {

@@ -40,6 +40,11 @@ pub struct Options {
     pub retain: Duration,
     /// Addresses (`10.0.0.0/8`, `192.168.1.7`) that artifacts, inputs and outputs may reach although they are private.
     pub allowed_networks: Vec<String>,
+    /// Directories that `file:` locations of artifacts, inputs and outputs may use; none if empty. The agent reads and writes
+    /// there as its own user.
+    pub allowed_paths: Vec<PathBuf>,
+    /// Directories that they may never use, beside the agent's own.
+    pub forbidden_paths: Vec<PathBuf>,
     /// Whether the end of the agent waits until nothing is held, taking nothing new, instead of leaving tasks to the sidecar.
     pub drain_on_shutdown: bool,
 }
@@ -73,6 +78,8 @@ impl Options {
             cache_bytes_max: 4 << 30,
             retain: Duration::from_secs(7 * 24 * 3600),
             allowed_networks: Vec::new(),
+            allowed_paths: Vec::new(),
+            forbidden_paths: Vec::new(),
             drain_on_shutdown: false,
         }
     }

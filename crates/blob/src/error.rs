@@ -48,6 +48,12 @@ pub enum Error {
         /// The host.
         host: String,
     },
+    /// A path that a stranger's URL may not name.
+    #[error("{} is not in a directory that `file:` locations may use here", path.display())]
+    Place {
+        /// The path.
+        path: PathBuf,
+    },
     /// The other end answered with something else.
     #[error("{url} answered {status}")]
     Status {

@@ -2,7 +2,7 @@
 //!
 //! - [`Blobs`] is a repository in a directory or in an S3 bucket: content by its digest, read by ranges.
 //! - [`Transfers`] copies between a path and a URL (`file:`, `http:`, `https:`, `s3:`), with limits and digests.
-//! - [`Networks`] says which addresses a URL that a stranger chose may reach, [`inside`] which paths.
+//! - [`Networks`] says which addresses a URL that a stranger chose may reach, [`Places`] which paths.
 //!
 //! Absent: who may read what, what is still referenced, and retention; those are decided above. The storage library is
 //! nowhere visible: it changes often.
@@ -13,6 +13,7 @@ mod error;
 mod key;
 mod location;
 mod networks;
+mod places;
 mod transfer;
 
 pub use blobs::{Blobs, Listed};
@@ -21,4 +22,5 @@ pub use error::Error;
 pub use key::{content_key, inside};
 pub use location::Credentials;
 pub use networks::Networks;
+pub use places::Places;
 pub use transfer::{Limits, Transfers, save};

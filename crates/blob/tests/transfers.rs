@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Redirect;
 use axum::routing::get;
-use mainspring_blob::{Error, Limits, Networks, Transfers};
+use mainspring_blob::{Error, Limits, Networks, Places, Transfers};
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 
@@ -38,11 +38,12 @@ async fn site() -> (String, Arc<Mutex<Option<Bytes>>>) {
 }
 
 fn near() -> Transfers {
-    Transfers::new(Networks::parse(["127.0.0.1"]).unwrap()).unwrap().with_credentials(credentials())
+    let places = Places::new(vec![std::env::temp_dir()], Vec::new());
+    Transfers::new(Networks::parse(["127.0.0.1"]).unwrap(), places).unwrap().with_credentials(credentials())
 }
 
 fn far() -> Transfers {
-    Transfers::new(Networks::default()).unwrap().with_credentials(credentials())
+    Transfers::new(Networks::default(), Places::default()).unwrap().with_credentials(credentials())
 }
 
 fn nothing_at(path: &Path) {
@@ -89,7 +90,7 @@ async fn what_is_not_there_is_said() {
     for url in [bucket.url("nothing"), format!("file://{}/nothing", directory.path().display())] {
         assert!(matches!(near().fetch(&url, &to, NO_LIMITS).await, Err(Error::NotFound { .. })), "{url}");
     }
-    for url in ["ftp://files.example/x", "nonsense", "file:///", "s3://bucket"] {
+    for url in ["ftp://files.example/x", "nonsense", "s3://bucket"] {
         assert!(matches!(near().fetch(url, &to, NO_LIMITS).await, Err(Error::Url { .. })), "{url}");
     }
 }
@@ -145,4 +146,12 @@ async fn outputs_are_stored() {
         Err(Error::NotFound { .. })
     ));
     assert!(matches!(far().store(&from, &format!("{site}/hello")).await, Err(Error::Forbidden { .. })));
+    let elsewhere = directory.path().join("elsewhere/totals");
+    let refused = far().store(&from, &format!("file://{}", elsewhere.display())).await;
+    assert!(matches!(refused, Err(Error::Place { .. })), "{refused:?}");
+    assert!(!directory.path().join("elsewhere").exists());
+    let read =
+        far().fetch(&format!("file://{}", from.display()), &directory.path().join("copy"), NO_LIMITS).await;
+    assert!(matches!(read, Err(Error::Place { .. })), "{read:?}");
+    nothing_at(&directory.path().join("copy"));
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use mainspring_blob::{Limits, Networks, Transfers, inside};
+use mainspring_blob::{Limits, Networks, Places, Transfers, inside};
 use mainspring_model::AttemptToken;
 use mainspring_model::spec::{Artifact, Body, JobSpec};
 use mainspring_sidecar::protocol::{File, Start};
@@ -65,7 +65,9 @@ impl Fetcher {
     ) -> Result<Arc<Self>, Error> {
         let networks = Networks::parse(options.allowed_networks.iter().map(String::as_str))
             .map_err(|why| Error::Option { name: "allowed_networks", why })?;
-        let transfers = Transfers::new(networks)
+        let mut never = options.forbidden_paths.clone();
+        never.push(options.data.clone());
+        let transfers = Transfers::new(networks, Places::new(options.allowed_paths.clone(), never))
             .map_err(|error| Error::Option { name: "allowed_networks", why: error.to_string() })?;
         let cache = Cache::new(directory.join("cache"), options.cache_bytes_max);
         Ok(Arc::new(Self { layout, transfers, repository, cache, permits: Semaphore::new(AT_ONCE) }))
@@ -75,7 +77,7 @@ impl Fetcher {
     async fn fetch(&self, token: AttemptToken, artifact: &Artifact, to: PathBuf) -> Result<u64, String> {
         let limits = Limits { bytes_max: ARTIFACT_BYTES_MAX, digest: Some(artifact.digest) };
         let fetched = match &artifact.url {
-            Some(url) => self.transfers.fetch(url, &to, limits).await.map_err(|error| error.to_string()),
+            Some(url) => self.transfers.fetch(url, &to, limits).await.map_err(words_of),
             None => self.repository.fetch(token, artifact.digest, &to, limits).await,
         };
         fetched.map(|content| content.size)
@@ -98,7 +100,7 @@ impl Fetcher {
         for input in &inputs {
             let limits = Limits { bytes_max: INPUT_BYTES_MAX, digest: None };
             let fetched = self.transfers.fetch(&input.url, &input.path, limits).await;
-            fetched.map_err(|error| format!("input {}: {error}", input.name))?;
+            fetched.map_err(|error| format!("input {}: {}", input.name, words_of(error)))?;
         }
         let publishes = !outputs.is_empty();
         if publishes {
@@ -116,7 +118,7 @@ impl Fetcher {
         let outputs: Vec<Copy> = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
         for output in outputs {
             let stored = self.transfers.store(&output.path, &output.url).await;
-            stored.map_err(|error| format!("output {}: {error}", output.name))?;
+            stored.map_err(|error| format!("output {}: {}", output.name, words_of(error)))?;
         }
         Ok(())
     }
@@ -159,6 +161,20 @@ impl Fetcher {
             made.map_err(|error| format!("cannot make {}: {error}", path.display()))?;
         }
         Ok(())
+    }
+}
+
+/// What a person reads; of a path that may not be used, what would allow it.
+fn words_of(error: mainspring_blob::Error) -> String {
+    match &error {
+        mainspring_blob::Error::Place { path } => {
+            let directory = path.parent().unwrap_or(path).display();
+            format!(
+                "{error}; if jobs are to use it, set `allowed_paths = [\"{directory}\"]` under `[agent]` in the node's \
+                 mainspring.toml (or MAINSPRING_AGENT__ALLOWED_PATHS); the agent's own data stays closed"
+            )
+        }
+        _ => error.to_string(),
     }
 }
 

@@ -100,3 +100,37 @@ async fn inputs_are_copied_before_and_outputs_after() {
         other => panic!("{other:?}"),
     }
 }
+
+#[tokio::test]
+async fn a_file_location_leads_nowhere_but_where_the_node_allows() {
+    let mut scheduler = Scheduler::start().await;
+    let node = Node::start(&scheduler.url);
+    let mut call = scheduler.welcomed().await;
+    let elsewhere = tempfile::tempdir().unwrap();
+    let secret = elsewhere.path().join("secret");
+    std::fs::write(&secret, "s3cret").unwrap();
+    std::os::unix::fs::symlink(&secret, node.path().join("innocent")).unwrap();
+    std::fs::write(node.data().join("own"), "mine").unwrap();
+    let spec = r#"{"name":"reader","parameters":{"src":"string"},"inputs":{"src":"{{ params.src }}"},
+        "script":"cat \"$MAINSPRING_INPUT_SRC\""}"#;
+    for (run, path) in [(1, secret), (2, node.path().join("innocent")), (3, node.data().join("own"))] {
+        let params = serde_json::json!({ "src": format!("file://{}", path.display()) });
+        call.start(token(run), spec, &params.to_string()).await;
+        match call.finished(token(run)).await.cause.unwrap().told_by(NODE).unwrap() {
+            Cause::StartFailed { message } => {
+                assert!(message.contains("input src") && message.contains("allowed_paths"), "{message}");
+            }
+            other => panic!("{run}: {other:?}"),
+        }
+    }
+    let spec = serde_json::json!({
+        "name": "writer", "outputs": { "out": format!("file://{}/new", elsewhere.path().display()) },
+        "script": "echo x > \"$MAINSPRING_OUTPUT_OUT\"",
+    });
+    call.start(token(4), &spec.to_string(), "").await;
+    match call.finished(token(4)).await.cause.unwrap().told_by(NODE).unwrap() {
+        Cause::Error { message, .. } => assert!(message.contains("allowed_paths"), "{message}"),
+        other => panic!("{other:?}"),
+    }
+    assert!(!elsewhere.path().join("new").exists());
+}

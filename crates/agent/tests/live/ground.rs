@@ -264,6 +264,7 @@ impl Node {
     pub(super) fn start_agent(&mut self) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mainspring-agent"));
         command.arg(self.data()).arg(&self.url).arg(&self.join_token).stdin(Stdio::null());
+        command.env("MAINSPRING_AGENT__ALLOWED_PATHS", self.path());
         self.agent = Some(command.spawn().unwrap());
     }
 

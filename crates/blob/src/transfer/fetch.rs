@@ -22,10 +22,7 @@ impl Transfers {
         match parsed.scheme() {
             "file" => {
                 let path = location::path_of(&parsed)?;
-                let file = File::open(&path).await.map_err(|error| match error.kind() {
-                    io::ErrorKind::NotFound => Error::NotFound { what: path.display().to_string() },
-                    _ => Error::file("read", &path)(error),
-                })?;
+                let file = File::from_std(self.places.open(&path)?);
                 let metadata = file.metadata().await.map_err(Error::file("read", &path))?;
                 if !metadata.is_file() {
                     return Err(Error::url(url, "it is not a plain file"));

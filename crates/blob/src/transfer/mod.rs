@@ -1,7 +1,7 @@
 //! Copies between a local path and a URL that a job names.
 //!
 //! A fetched file is there whole or not at all, no longer than allowed, and what its digest says. An address that strangers
-//! may not reach is not reached, however many redirections or names lie before it.
+//! may not reach is not reached, however many redirections or names lie before it, nor a path by whatever links.
 
 mod fetch;
 pub(crate) mod guarded;
@@ -15,6 +15,7 @@ use reqwest::Client;
 use crate::error::Error;
 use crate::location::{self, Credentials};
 use crate::networks::Networks;
+use crate::places::Places;
 
 /// What a fetched file must be.
 #[derive(Debug, Clone, Copy)]
@@ -29,15 +30,16 @@ pub struct Limits {
 #[derive(Debug, Clone)]
 pub struct Transfers {
     networks: Networks,
+    places: Places,
     client: Client,
     credentials: Option<Credentials>,
 }
 
 impl Transfers {
-    /// With these addresses allowed beside the public ones.
-    pub fn new(networks: Networks) -> Result<Self, Error> {
+    /// With these addresses allowed beside the public ones, and these directories for `file:`.
+    pub fn new(networks: Networks, places: Places) -> Result<Self, Error> {
         let client = guarded::client(&networks)?;
-        Ok(Self { networks, client, credentials: None })
+        Ok(Self { networks, places, client, credentials: None })
     }
 
     /// With these credentials for buckets instead of those of the environment.

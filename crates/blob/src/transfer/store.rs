@@ -12,6 +12,7 @@ use tokio_util::io::ReaderStream;
 use super::{Transfers, guarded};
 use crate::error::{Error, bare};
 use crate::location;
+use crate::places::{Places, through};
 
 const READ_BYTES: usize = 256 * 1024;
 
@@ -21,7 +22,7 @@ impl Transfers {
         let parsed = location::parse(url)?;
         let (file, size) = open_plain(from).await?;
         match parsed.scheme() {
-            "file" => store_file(file, &location::path_of(&parsed)?).await?,
+            "file" => store_file(&self.places, file, &location::path_of(&parsed)?).await?,
             "http" | "https" => self.put(file, size, &parsed).await?,
             "s3" => {
                 let (operator, key) = self.bucket(&parsed)?;
@@ -67,16 +68,17 @@ async fn open_plain(path: &Path) -> Result<(File, u64), Error> {
 }
 
 /// Beside its place first, so that nobody reads half of it.
-async fn store_file(mut file: File, to: &Path) -> Result<(), Error> {
+async fn store_file(places: &Places, mut file: File, to: &Path) -> Result<(), Error> {
     let wrong = || Error::Outside { path: to.display().to_string() };
     let (directory, name) = (to.parent().ok_or_else(wrong)?, to.file_name().ok_or_else(wrong)?);
-    fs::create_dir_all(directory).await.map_err(Error::file("make", directory))?;
+    let opened = places.open_directory(directory)?;
+    let directory = through(&opened);
     let fresh = directory.join(format!(".{}.{}", name.to_string_lossy(), uuid::Uuid::now_v7().simple()));
     let copied = async {
         let mut into = File::create(&fresh).await?;
         tokio::io::copy(&mut file, &mut into).await?;
         into.sync_all().await?;
-        fs::rename(&fresh, to).await
+        fs::rename(&fresh, directory.join(name)).await
     };
     let copied = copied.await;
     if copied.is_err() {

@@ -63,7 +63,10 @@ impl Up {
         data: PathBuf,
     ) -> Result<mainspring_agent::Options, Failure> {
         let known = data.join("agent").join("credential").exists();
+        // The server's files lie around the agent's: the store and the first admin's token.
+        let forbidden_paths = data.parent().map(Path::to_owned).into_iter().collect();
         let mut options = self.agent.options(&config.agent, data, vec![server.local_url().to_owned()])?;
+        options.forbidden_paths = forbidden_paths;
         if !known {
             options.join_token = Some(server.app().issue_join_token(None).await.map_err(failed)?.token);
         }

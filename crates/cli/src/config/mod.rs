@@ -69,6 +69,7 @@ pub(crate) struct AgentConfig {
     pub(crate) weight: Option<u32>,
     pub(crate) cpu: Option<String>,
     pub(crate) memory: Option<String>,
+    pub(crate) allowed_paths: Option<Vec<PathBuf>>,
     pub(crate) join_token: Option<String>,
 }
 

@@ -101,6 +101,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     setting(("agent", "weight"), Kind::Number, "1", "Its share under the `weighted` balancer."),
     setting(("agent", "cpu"), Kind::Text, "the machine's cores", "Cores that may be reserved: `4`, `500m`."),
     setting(("agent", "memory"), Kind::Text, "the machine's memory", "Memory that may be reserved: `8Gi`."),
+    setting(("agent", "allowed_paths"), Kind::List, "none", "Directories that `file:` locations of artifacts, inputs and outputs may use; the agent reads and writes there as its own user."),
     short("MAINSPRING_JOIN_TOKEN", setting(("agent", "join_token"), Kind::Text, "", "The single-use token of `mainspring node token`; needed the first time only.")),
     short("MAINSPRING_LOG", setting(("log", "level"), Kind::Text, "info", "`error`, `warn`, `info`, `debug`, `trace`, or a filter such as `info,mainspring_engine=debug`.")),
     setting(("log", "format"), Kind::Text, "text", "`text` for people, `json` for programs."),

@@ -51,6 +51,7 @@ impl AgentFlags {
         options.cpu_milli = amount("cpu", self.cpu.as_ref().or(config.cpu.as_ref()), quantity::parse_milli)?;
         options.memory_bytes =
             amount("memory", self.memory.as_ref().or(config.memory.as_ref()), quantity::parse_bytes)?;
+        options.allowed_paths = config.allowed_paths.clone().unwrap_or_default();
         options.join_token = config.join_token.clone();
         Ok(options)
     }
