@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mainspring_model::spec::Digest;
 use mainspring_model::{ErrorCode, Namespace, Timestamp, limits as model_limits};
-use mainspring_store::{Outcome, Record, RecordKey, Transaction, Write};
+use mainspring_store::{Outcome, Record, RecordKey, RecordQuery, Transaction, Write};
 use mainspring_wire::api::{Artifact, Page};
 use serde::{Deserialize, Serialize};
 
@@ -205,6 +205,14 @@ impl App {
             return Err(Error::new(ErrorCode::Conflict, "the file changed meanwhile"));
         }
         Ok(())
+    }
+
+    /// A file of a namespace, if it has one.
+    pub(crate) async fn artifact_of(&self, namespace: &Namespace) -> Result<Option<Digest>> {
+        let query = RecordQuery::all(record::ARTIFACT, 1);
+        let of = |row: &Record| Ok(parse_key(&row.key).filter(|(_, place)| place == namespace));
+        let first = visible(&*self.store, query, of).await?.items.pop();
+        Ok(first.map(|(digest, _)| digest))
     }
 
     async fn find_artifact(&self, namespace: &Namespace, digest: Digest) -> Result<Artifact> {

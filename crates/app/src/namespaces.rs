@@ -102,7 +102,7 @@ impl App {
         }
     }
 
-    /// Removes a namespace that has neither jobs nor namespaces below it.
+    /// Removes a namespace that has neither jobs, members, artifacts nor namespaces below it.
     pub async fn delete_namespace(
         &self,
         caller: &Caller,
@@ -122,6 +122,11 @@ impl App {
             let error = Error::new(ErrorCode::IllegalState, "it still has jobs or namespaces below it");
             return self.refused(entry, error).await;
         }
+        if let Some(what) = self.left_in(path).await? {
+            let error =
+                Error::new(ErrorCode::IllegalState, format!("it still has {what}; remove that first"));
+            return self.refused(entry, error).await;
+        }
         let key = RecordKey::from(path.as_str());
         let removal = Write::RemoveRecord { kind: record::NAMESPACE, key, expected: found.revision };
         let outcomes = self.journal.commit(vec![removal], entry).await?;
@@ -129,6 +134,16 @@ impl App {
             true => Ok(()),
             false => Err(Error::new(ErrorCode::Conflict, "the namespace changed meanwhile")),
         }
+    }
+
+    /// A role or a file that is bound to the namespace: whoever makes it anew must not find what others left. Both are found
+    /// by reading all: it is done when somebody removes a namespace.
+    async fn left_in(&self, path: &Namespace) -> Result<Option<String>> {
+        if let Some(subject) = self.member_of(path).await? {
+            return Ok(Some(format!("a member, `{subject}`")));
+        }
+        let digest = self.artifact_of(path).await?;
+        Ok(digest.map(|digest| format!("an artifact, {digest}")))
     }
 
     async fn find_namespace(&self, path: &Namespace) -> Result<Option<api::Namespace>> {

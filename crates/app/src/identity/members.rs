@@ -1,7 +1,7 @@
 //! Members: giving and taking roles. An admin of a namespace does so there and below; everywhere, an admin of everywhere.
 
 use mainspring_model::{ErrorCode, Namespace};
-use mainspring_store::{Outcome, Write};
+use mainspring_store::{Outcome, Record, RecordQuery, Write};
 use mainspring_wire::api::{Member, Page, PutMember, Role};
 
 use super::documents::GrantDocument;
@@ -119,6 +119,14 @@ impl App {
             return Err(changed());
         }
         Ok(())
+    }
+
+    /// Somebody who has a role in this very place, if anybody has.
+    pub(crate) async fn member_of(&self, namespace: &Namespace) -> Result<Option<String>> {
+        let of =
+            |row: &Record| Ok(grants::member(row)?.filter(|one| one.namespace.as_ref() == Some(namespace)));
+        let first = visible(&*self.store, RecordQuery::all(record::GRANT, 1), of).await?.items.pop();
+        Ok(first.map(|member| member.subject))
     }
 
     async fn find_member(&self, subject: &str, namespace: Option<&Namespace>) -> Result<Option<Member>> {

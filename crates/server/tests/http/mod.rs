@@ -3,6 +3,7 @@
 mod artifacts;
 mod audit;
 mod jobs;
+mod namespaces;
 mod permissions;
 mod runs;
 mod shape;
