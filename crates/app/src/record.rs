@@ -31,6 +31,8 @@ pub(crate) const NODE_LABELS: RecordKind = RecordKind(9);
 pub(crate) const NODE_CLAIM: RecordKind = RecordKind(10);
 /// Files that no namespace has any more, by digest.
 pub(crate) const FILE_MARK: RecordKind = RecordKind(11);
+/// One record, which changes whenever somebody stops being admin of everywhere.
+pub(crate) const ADMIN_GUARD: RecordKind = RecordKind(12);
 
 /// What a record says, as bytes.
 pub(crate) fn encode<T: Serialize>(document: &T) -> Vec<u8> {

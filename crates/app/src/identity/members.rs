@@ -1,7 +1,7 @@
 //! Members: giving and taking roles. An admin of a namespace does so there and below; everywhere, an admin of everywhere.
 
 use mainspring_model::{ErrorCode, Namespace};
-use mainspring_store::{Outcome, Record, RecordQuery, Write};
+use mainspring_store::{Outcome, Record, RecordKey, RecordQuery, Write};
 use mainspring_wire::api::{Member, Page, PutMember, Role};
 
 use super::documents::GrantDocument;
@@ -66,14 +66,16 @@ impl App {
         if let Err(error) = condition.check(found.as_ref().map(|member| member.revision)) {
             return self.refused(entry, error).await;
         }
-        if let Err(error) = self.keep_an_admin(found.as_ref(), Some(request.role)).await {
-            return self.refused(entry, error).await;
-        }
+        let guard = match self.keep_an_admin(found.as_ref(), Some(request.role)).await {
+            Ok(guard) => guard,
+            Err(error) => return self.refused(entry, error).await,
+        };
         let revision = found.as_ref().map_or(1, |member| member.revision + 1);
         let document =
             GrantDocument { role: request.role, granted_at: now, granted_by: caller.subject().into() };
-        let write = grants::write(subject, namespace, &document, revision);
-        let outcomes = self.journal.commit(vec![write], entry).await?;
+        let mut writes = vec![grants::write(subject, namespace, &document, revision)];
+        writes.extend(guard);
+        let outcomes = self.journal.commit(writes, entry).await?;
         self.principals.forget();
         if outcomes.iter().any(|outcome| *outcome != Outcome::Applied) {
             return Err(changed());
@@ -108,12 +110,14 @@ impl App {
         if let Err(error) = condition.check(Some(found.revision)) {
             return self.refused(entry, error).await;
         }
-        if let Err(error) = self.keep_an_admin(Some(&found), None).await {
-            return self.refused(entry, error).await;
-        }
+        let guard = match self.keep_an_admin(Some(&found), None).await {
+            Ok(guard) => guard,
+            Err(error) => return self.refused(entry, error).await,
+        };
         let key = grants::key(subject, namespace);
-        let removal = Write::RemoveRecord { kind: record::GRANT, key, expected: found.revision };
-        let outcomes = self.journal.commit(vec![removal], entry).await?;
+        let mut writes = vec![Write::RemoveRecord { kind: record::GRANT, key, expected: found.revision }];
+        writes.extend(guard);
+        let outcomes = self.journal.commit(writes, entry).await?;
         self.principals.forget();
         if outcomes.iter().any(|outcome| *outcome != Outcome::Applied) {
             return Err(changed());
@@ -136,19 +140,26 @@ impl App {
         }
     }
 
-    /// The last admin of everywhere stays: nobody could make another.
-    async fn keep_an_admin(&self, found: Option<&Member>, becomes: Option<Role>) -> Result<()> {
+    /// The last admin of everywhere stays: nobody could make another. When one of several goes, the write that is answered
+    /// goes with it, so that of two who go at once one is told that something changed.
+    async fn keep_an_admin(&self, found: Option<&Member>, becomes: Option<Role>) -> Result<Option<Write>> {
         let is_admin = |member: &Member| member.namespace.is_none() && member.role == Role::Admin;
         let Some(leaving) = found.filter(|member| is_admin(member) && becomes != Some(Role::Admin)) else {
-            return Ok(());
+            return Ok(None);
         };
+        // Before the others are counted: whoever goes after this changes it.
+        let key = RecordKey::from("admins");
+        let guard = self.store.record(record::ADMIN_GUARD, &key).await?;
         let mut others = 0usize;
         grants::for_each(&*self.store, &[], |member| {
             others += usize::from(is_admin(&member) && member.subject != leaving.subject);
         })
         .await?;
         if others > 0 {
-            return Ok(());
+            let revision = guard.map_or(1, |guard| guard.revision + 1);
+            let value = record::encode(&leaving.subject).into();
+            let guard = Record { kind: record::ADMIN_GUARD, key, revision, expires_at: None, value };
+            return Ok(Some(Write::PutRecord(Box::new(guard))));
         }
         Err(Error::new(ErrorCode::IllegalState, "this is the last admin of everywhere; make another first"))
     }

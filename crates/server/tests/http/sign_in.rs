@@ -171,3 +171,29 @@ async fn a_node_that_joined_is_nobody_elses() {
     let again = world.app.redeem_join_token(&tokens[1], node, "a", &[8; 32]).await.unwrap();
     world.app.authenticate_node(&again).await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_admins_do_not_remove_each_other() {
+    let world = World::start().await;
+    let ann = world.somebody("ann", None, Some("admin")).await;
+    for round in 0..20 {
+        // Once as a removal, once as a lower role.
+        let lower = async |token: &str, subject: &str| match round % 2 {
+            0 => world.call(token, "DELETE", &format!("/v1/members/{subject}"), None).await.status,
+            _ => {
+                let role = json!({"role": "viewer"});
+                world.call(token, "PUT", &format!("/v1/members/{subject}"), Some(&role)).await.status
+            }
+        };
+        let (one, other) = tokio::join!(lower(&ann, "admin"), lower(&world.admin, "ann"));
+        let survivor = match (one, other) {
+            (200 | 204, 403 | 409) => (&ann, "admin"),
+            (403 | 409, 200 | 204) => (&world.admin, "ann"),
+            both => panic!("round {round}: {both:?}"),
+        };
+        let role = json!({"role": "admin"});
+        let path = format!("/v1/members/{}", survivor.1);
+        let again = world.call(survivor.0, "PUT", &path, Some(&role)).await;
+        assert!(matches!(again.status, 200 | 201), "round {round}: somebody is admin");
+    }
+}
