@@ -1,16 +1,21 @@
 //! Fetched artifacts by their digest, kept for later attempts up to a bound.
 //!
-//! A task gets a copy, never the file itself: what it does to its copy stays with it.
+//! A task gets a copy, never the file itself: what it does to its copy stays with it. What another process left here is
+//! believed only after its digest was looked at.
 
 use std::fs;
+use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use mainspring_blob::{Content, Digester};
 use mainspring_model::spec::{Artifact, Digest};
 use rustc_hash::FxHashMap;
 use tokio::task::spawn_blocking;
+
+const READ_BYTES: usize = 256 * 1024;
 
 /// The artifacts of a node.
 #[derive(Debug)]
@@ -19,13 +24,15 @@ pub(crate) struct Cache {
     bytes_max: u64,
     /// Those in use: fetched once however many attempts want them, and not removed meanwhile.
     in_use: Mutex<FxHashMap<Digest, Arc<tokio::sync::Mutex<()>>>>,
+    /// The sizes of those that this process fetched or has looked at.
+    verified: Mutex<FxHashMap<Digest, u64>>,
 }
 
 impl Cache {
     pub(crate) fn new(directory: PathBuf, bytes_max: u64) -> Self {
         // What was being fetched when an agent died is nobody's.
         let _ = fs::remove_dir_all(directory.join("incoming"));
-        Self { directory, bytes_max, in_use: Mutex::default() }
+        Self { directory, bytes_max, in_use: Mutex::default(), verified: Mutex::default() }
     }
 
     /// Puts an artifact at `to`, fetching it if it is not here yet.
@@ -39,7 +46,7 @@ impl Cache {
         let kept = self.path(&artifact.digest);
         let outcome = {
             let _turn = turn.lock().await;
-            self.fetch(incoming, &kept).await
+            self.fetch(&artifact.digest, incoming, &kept).await
         };
         let outcome = match outcome {
             Ok(()) => copy(kept, to, if artifact.executable { 0o755 } else { 0o644 }).await,
@@ -52,10 +59,11 @@ impl Cache {
 
     async fn fetch(
         &self,
+        digest: &Digest,
         fetch: impl AsyncFnOnce(PathBuf) -> Result<u64, String>,
         kept: &Path,
     ) -> Result<(), String> {
-        if fs::File::open(kept).and_then(|file| file.set_modified(SystemTime::now())).is_ok() {
+        if self.is_good(digest, kept).await {
             return Ok(());
         }
         let incoming = self.directory.join("incoming").join(uuid::Uuid::now_v7().simple().to_string());
@@ -64,9 +72,31 @@ impl Cache {
                 .map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
         }
         let bytes = fetch(incoming.clone()).await?;
-        fs::rename(&incoming, kept).map_err(|error| format!("cannot keep it: {error}"))?;
+        let to = kept.to_owned();
+        let moved =
+            spawn_blocking(move || settle(&incoming, &to)).await.map_err(|error| error.to_string())?;
+        moved.map_err(|error| format!("cannot keep it: {error}"))?;
+        self.verified.lock().unwrap_or_else(PoisonError::into_inner).insert(*digest, bytes);
         self.make_room(bytes);
         Ok(())
+    }
+
+    /// Whether an artifact is here and is what it should be; the digest is looked at once.
+    async fn is_good(&self, digest: &Digest, kept: &Path) -> bool {
+        let Ok(file) = fs::File::open(kept) else { return false };
+        let size = file.metadata().map(|metadata| metadata.len()).ok();
+        let known = self.verified.lock().unwrap_or_else(PoisonError::into_inner).get(digest).copied();
+        if known.is_none() || known != size {
+            let wanted = *digest;
+            let content = spawn_blocking(move || content_of(file)).await;
+            let Some(content) = content.ok().flatten().filter(|content| content.digest == wanted) else {
+                tracing::warn!(path = %kept.display(), "a cached artifact is damaged; it is fetched again");
+                return false;
+            };
+            self.verified.lock().unwrap_or_else(PoisonError::into_inner).insert(wanted, content.size);
+        }
+        // It was used now.
+        fs::File::open(kept).and_then(|file| file.set_modified(SystemTime::now())).is_ok()
     }
 
     /// Removes what was not used for longest until everything is within the bound.
@@ -114,6 +144,23 @@ impl Cache {
     }
 }
 
+/// Moves a file to its place once its content is on the disk: a crash leaves it whole or not at all.
+fn settle(from: &Path, to: &Path) -> io::Result<()> {
+    fs::File::open(from)?.sync_all()?;
+    fs::rename(from, to)
+}
+
+fn content_of(mut file: fs::File) -> Option<Content> {
+    let mut digester = Digester::new(u64::MAX);
+    let mut bytes = vec![0; READ_BYTES];
+    loop {
+        match file.read(&mut bytes).ok()? {
+            0 => return Some(digester.finish()),
+            read => digester.add(&bytes[..read]).ok()?,
+        }
+    }
+}
+
 async fn copy(from: PathBuf, to: PathBuf, mode: u32) -> Result<(), String> {
     let copied = spawn_blocking(move || {
         fs::copy(&from, &to)?;
@@ -121,4 +168,51 @@ async fn copy(from: PathBuf, to: PathBuf, mode: u32) -> Result<(), String> {
     });
     let copied = copied.await.map_err(|error| error.to_string())?;
     copied.map_err(|error| format!("cannot place it: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    const GOOD: &str = "hello world";
+
+    fn artifact() -> Artifact {
+        let mut digester = Digester::new(100);
+        digester.add(GOOD.as_bytes()).unwrap();
+        let digest = digester.finish().digest;
+        Artifact { url: None, digest, path: Some("tool".into()), executable: false }
+    }
+
+    async fn place(cache: &Cache, fetches: &AtomicU32, to: &Path) {
+        let fetch = async |to: PathBuf| {
+            fetches.fetch_add(1, Ordering::SeqCst);
+            fs::write(to, GOOD).unwrap();
+            Ok(GOOD.len() as u64)
+        };
+        cache.place(&artifact(), fetch, to.to_owned()).await.unwrap();
+        assert_eq!(fs::read_to_string(to).unwrap(), GOOD);
+    }
+
+    #[tokio::test]
+    async fn what_was_damaged_is_fetched_again() {
+        let ground = tempfile::tempdir().unwrap();
+        let (directory, to) = (ground.path().join("cache"), ground.path().join("tool"));
+        let fetches = AtomicU32::new(0);
+        let cache = Cache::new(directory.clone(), 1_000);
+        place(&cache, &fetches, &to).await;
+        place(&cache, &fetches, &to).await;
+        assert_eq!(fetches.load(Ordering::SeqCst), 1);
+        let kept = cache.path(&artifact().digest);
+        // Cut off, seen by its size; and the same size with other bytes, seen by the next process.
+        fs::write(&kept, "hello").unwrap();
+        place(&cache, &fetches, &to).await;
+        assert_eq!(fetches.load(Ordering::SeqCst), 2);
+        fs::write(&kept, "hello\0\0\0\0\0\0").unwrap();
+        let cache = Cache::new(directory, 1_000);
+        place(&cache, &fetches, &to).await;
+        place(&cache, &fetches, &to).await;
+        assert_eq!(fetches.load(Ordering::SeqCst), 3);
+    }
 }
