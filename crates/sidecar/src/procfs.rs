@@ -69,6 +69,15 @@ pub(crate) fn environment_has(pid: u32, entries: &[String]) -> bool {
     entries.iter().all(has)
 }
 
+/// The largest resident size that this process ever had.
+pub(crate) fn own_peak_bytes() -> u64 {
+    let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes =
+        line.and_then(|line| line.trim().strip_suffix("kB")).and_then(|line| line.trim().parse().ok());
+    kilobytes.map_or(u64::MAX, |kilobytes: u64| kilobytes * 1024)
+}
+
 /// The id of this boot of the machine: monotonic times and pids mean nothing in another.
 pub(crate) fn boot_id() -> [u8; 16] {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();

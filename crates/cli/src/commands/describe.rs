@@ -75,7 +75,9 @@ fn run_text(run: &Run, why: &Why, attempts: &[Attempt], timeline: &[TimelineEntr
     line("Took", took(run));
     if let Some(usage) = run.usage {
         let cpu = span(std::time::Duration::from_micros(usage.cpu_us));
-        line("Used", format!("{cpu} of CPU, {} of memory", bytes(usage.memory_peak_bytes)));
+        let memory = Some(usage.memory_peak_bytes).filter(|bytes| *bytes > 0);
+        let memory = memory.map(|peak| format!(", {} of memory", bytes(peak))).unwrap_or_default();
+        line("Used", format!("{cpu} of CPU{memory}"));
     }
     line("Labels", labels(&run.labels));
     line("Parameters", run.params.as_ref().map(ToString::to_string).unwrap_or_default());

@@ -86,6 +86,13 @@ impl Group {
         paths.into_iter().any(|path| oom_kills(&path) > 0)
     }
 
+    /// The most memory that was in use in it, where the kernel counts that.
+    pub(crate) fn memory_peak_bytes(&self) -> Option<u64> {
+        let files = ["memory.peak", "memory.max_usage_in_bytes"];
+        let mut paths = self.directories.iter().flat_map(|directory| files.map(|file| directory.join(file)));
+        paths.find_map(|path| fs::read_to_string(path).ok()?.trim().parse().ok())
+    }
+
     /// Removes the directories. An error means that somebody is still in it.
     pub(crate) fn remove(&mut self) -> bool {
         self.directories.retain(|directory| {

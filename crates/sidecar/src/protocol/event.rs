@@ -142,7 +142,8 @@ pub struct Finished {
     pub cpu_user_us: u64,
     /// CPU time in the kernel.
     pub cpu_system_us: u64,
-    /// The largest resident size of one process.
+    /// The most memory it held at once, counted by its cgroup; without one, the largest resident size of one process. Zero
+    /// where that is not known: a process smaller than the sidecar cannot be told from it.
     pub memory_peak_bytes: u64,
     /// When it was started, by the wall clock.
     pub started_at_us: i64,

@@ -135,7 +135,11 @@ impl Supervisor {
             survivors,
             cpu_user_us: exit.cpu_user_us,
             cpu_system_us: exit.cpu_system_us,
-            memory_peak_bytes: exit.memory_peak_bytes,
+            memory_peak_bytes: task
+                .group
+                .as_ref()
+                .and_then(|group| group.memory_peak_bytes())
+                .unwrap_or(exit.memory_peak_bytes),
             started_at_us: task.started_at_us,
             finished_at_us: exit.at_us,
             log_head: extent.head,

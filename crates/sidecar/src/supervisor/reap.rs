@@ -8,6 +8,7 @@ use wait4::Wait4;
 
 use super::Supervisor;
 use crate::clock::wall_us;
+use crate::procfs;
 use crate::protocol::End;
 use crate::task::Exit;
 
@@ -47,12 +48,21 @@ impl Supervisor {
                 at_us: wall_us(),
                 cpu_user_us: used.rusage.utime.as_micros() as u64,
                 cpu_system_us: used.rusage.stime.as_micros() as u64,
-                memory_peak_bytes: used.rusage.maxrss,
+                memory_peak_bytes: task_peak_bytes(used.rusage.maxrss, &mut self.own_peak_bytes),
             },
             _ => Exit::unseen(wall_us()),
         });
         self.ended.push(slot);
     }
+}
+
+/// A process begins in the memory of the one that starts it, and the kernel counts that as its own: what is not larger than
+/// this process ever was says nothing about the task.
+fn task_peak_bytes(peak_bytes: u64, own_peak_bytes: &mut u64) -> u64 {
+    if peak_bytes > *own_peak_bytes {
+        *own_peak_bytes = procfs::own_peak_bytes();
+    }
+    if peak_bytes > *own_peak_bytes { peak_bytes } else { 0 }
 }
 
 /// A child that has ended, left on the list so that its usage can be read with its status.

@@ -50,6 +50,8 @@ pub(super) struct Supervisor {
     pub(super) tasks: Slab<Task>,
     pub(super) by_key: FxHashMap<AttemptKey, usize>,
     pub(super) by_pid: FxHashMap<u32, usize>,
+    /// The largest resident size of this process, when it was last looked at.
+    pub(super) own_peak_bytes: u64,
     /// Slots whose first process has ended.
     pub(super) ended: Vec<usize>,
     /// Orders of this turn.
@@ -116,6 +118,7 @@ impl Supervisor {
             tasks: Slab::new(),
             by_key: FxHashMap::default(),
             by_pid: FxHashMap::default(),
+            own_peak_bytes: 0,
             ended: Vec::new(),
             starts: Vec::new(),
             timers: Timers::default(),
