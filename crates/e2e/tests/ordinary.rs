@@ -95,10 +95,8 @@ fn a_pushed_file_is_executed(store: Store) {
     let said = world.text(&["submit", "--wait", "-q", "tool.yaml"]);
     assert_eq!(said, "I am here\n");
     file(&format!("sha256:{}", "0".repeat(64)));
-    let run = world.text(&["submit", "-q", "-o", "name", "tool.yaml"]).trim().to_owned();
-    world.wait(&run);
-    let run = world.run(&run);
-    assert_eq!(run["run"]["cause"]["kind"], "start_failed", "{run}");
-    let message = run["run"]["cause"]["message"].as_str().unwrap();
+    let refused = world.mainspring(&["submit", "-q", "tool.yaml"]);
+    assert_eq!(refused.status.code(), Some(2), "nobody waits for a file that is not there");
+    let message = String::from_utf8(refused.stderr).unwrap();
     assert!(message.contains("artifact push"), "{message}");
 }
