@@ -28,6 +28,7 @@ fn agent(data: &str, server: &str, join_token: Option<String>) -> Result<(), Str
     options.join_token = join_token;
     let allowed = std::env::var_os("MAINSPRING_AGENT__ALLOWED_PATHS");
     options.allowed_paths = allowed.iter().map(Into::into).collect();
+    options.task_user = std::env::var("MAINSPRING_AGENT__TASK_USER").ok();
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
         let shutdown = async move {

@@ -45,6 +45,8 @@ pub struct Options {
     pub allowed_paths: Vec<PathBuf>,
     /// Directories that they may never use, beside the agent's own.
     pub forbidden_paths: Vec<PathBuf>,
+    /// The user that tasks run as when their job names none; the agent's own if absent. Only root can be another.
+    pub task_user: Option<String>,
     /// Whether the end of the agent waits until nothing is held, taking nothing new, instead of leaving tasks to the sidecar.
     pub drain_on_shutdown: bool,
 }
@@ -80,6 +82,7 @@ impl Options {
             allowed_networks: Vec::new(),
             allowed_paths: Vec::new(),
             forbidden_paths: Vec::new(),
+            task_user: None,
             drain_on_shutdown: false,
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use mainspring_blob::{Limits, Networks, Places, Transfers, inside};
 use mainspring_model::AttemptToken;
-use mainspring_model::spec::{Artifact, Body, JobSpec};
+use mainspring_model::spec::Artifact;
 use mainspring_sidecar::protocol::{File, Start};
 use mainspring_sidecar::{AttemptKey, Layout};
 use serde::{Deserialize, Serialize};
@@ -38,6 +38,7 @@ pub(crate) struct Fetcher {
     transfers: Transfers,
     repository: Repository,
     cache: Cache,
+    task_user: Option<String>,
     permits: Semaphore,
 }
 
@@ -70,7 +71,8 @@ impl Fetcher {
         let transfers = Transfers::new(networks, Places::new(options.allowed_paths.clone(), never))
             .map_err(|error| Error::Option { name: "allowed_networks", why: error.to_string() })?;
         let cache = Cache::new(directory.join("cache"), options.cache_bytes_max);
-        Ok(Arc::new(Self { layout, transfers, repository, cache, permits: Semaphore::new(AT_ONCE) }))
+        let (task_user, permits) = (options.task_user.clone(), Semaphore::new(AT_ONCE));
+        Ok(Arc::new(Self { layout, transfers, repository, cache, task_user, permits }))
     }
 
     /// An artifact from where it is: by its URL, or from the schedulers' repository.
@@ -88,7 +90,7 @@ impl Fetcher {
         let _permit = self.permits.acquire().await.map_err(|error| error.to_string())?;
         let key = AttemptKey::from(order.token);
         let Plan { mut start, inputs, outputs } = self.plan(order, &key)?;
-        self.make_directories(&order.spec, &key)?;
+        self.make_directories(&key, start.user.is_some())?;
         let work = self.layout.work(&key);
         for artifact in &order.spec.artifacts {
             let named = |why: String| format!("artifact {} ({}): {why}", artifact.target(), artifact.digest);
@@ -126,7 +128,7 @@ impl Fetcher {
     /// Everything that can be said before anything is copied.
     fn plan(&self, order: &Order, key: &AttemptKey) -> Result<Plan, String> {
         let values = Values::new(order);
-        let mut start = Box::new(launch::start(order, &values, &self.layout)?);
+        let mut start = Box::new(launch::start(order, &values, &self.layout, self.task_user.as_deref())?);
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
         for (name, template) in &order.spec.inputs {
             let place = values.render(|| format!("inputs.{name}"), template)?;
@@ -144,12 +146,7 @@ impl Fetcher {
     }
 
     /// The sidecar takes directories that are there as they are, and gives the working directory to the task's user.
-    fn make_directories(&self, spec: &JobSpec, key: &AttemptKey) -> Result<(), String> {
-        let other_user = match &spec.body {
-            Body::Process(process) => process.user.is_some(),
-            Body::Script(script) => script.user.is_some(),
-            Body::Handler(_) => false,
-        };
+    fn make_directories(&self, key: &AttemptKey, other_user: bool) -> Result<(), String> {
         let attempt = self.layout.attempt(key);
         let modes = [
             (attempt.clone(), if other_user { 0o711 } else { 0o700 }),

@@ -25,8 +25,13 @@ struct Surroundings<'a> {
     user: Option<&'a str>,
 }
 
-/// What to tell the sidecar. The deadline is set when it is told.
-pub(super) fn start(order: &Order, values: &Values<'_>, layout: &Layout) -> Result<Start, String> {
+/// What to tell the sidecar; `task_user` is for jobs that name no user. The deadline is set when it is told.
+pub(super) fn start(
+    order: &Order,
+    values: &Values<'_>,
+    layout: &Layout,
+    task_user: Option<&str>,
+) -> Result<Start, String> {
     let key = AttemptKey::from(order.token);
     let mut start = Start::new(key, std::iter::empty::<String>());
     match &order.spec.body {
@@ -39,6 +44,7 @@ pub(super) fn start(order: &Order, values: &Values<'_>, layout: &Layout) -> Resu
             ));
         }
     }
+    start.user = start.user.or_else(|| task_user.map(str::to_owned));
     let timeout = &order.spec.timeout;
     start.grace_ms = u32::try_from(timeout.stop_grace.as_millis()).unwrap_or(u32::MAX);
     start.run_timeout_ms = timeout.run.map(|run| (run + RUN_TIMEOUT_SLACK).as_millis() as u64);

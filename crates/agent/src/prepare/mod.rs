@@ -30,13 +30,13 @@ pub(crate) enum Prepared {
 }
 
 /// Makes an order ready if that takes only a moment. The error is for people and names the field.
-pub(crate) fn prepare(order: &Order, layout: &Layout) -> Result<Prepared, String> {
+pub(crate) fn prepare(order: &Order, layout: &Layout, task_user: Option<&str>) -> Result<Prepared, String> {
     let spec = &order.spec;
     if !spec.artifacts.is_empty() || !spec.inputs.is_empty() || !spec.outputs.is_empty() {
         return Ok(Prepared::Later);
     }
     let values = template::Values::new(order);
-    Ok(Prepared::Now(Box::new(launch::start(order, &values, layout)?)))
+    Ok(Prepared::Now(Box::new(launch::start(order, &values, layout, task_user)?)))
 }
 
 /// Whether an attempt's outputs are to be copied away, as its directory says.

@@ -134,3 +134,23 @@ async fn a_file_location_leads_nowhere_but_where_the_node_allows() {
     }
     assert!(!elsewhere.path().join("new").exists());
 }
+
+#[tokio::test]
+async fn tasks_run_as_the_nodes_user_unless_their_job_names_one() {
+    let mut scheduler = Scheduler::start().await;
+    let node = Node::with_task_user(&scheduler.url, "nobody-of-that-name");
+    let mut call = scheduler.welcomed().await;
+    let input = format!("file://{}/input", node.path().display());
+    std::fs::write(node.path().join("input"), "x").unwrap();
+    let plain = serde_json::json!({ "name": "plain", "process": "true" });
+    let fetching = serde_json::json!({ "name": "fetching", "process": "true", "inputs": { "x": input } });
+    for (run, spec) in [(1, plain), (2, fetching)] {
+        call.start(token(run), &spec.to_string(), "").await;
+        let cause = call.finished(token(run)).await.cause.unwrap().told_by(NODE).unwrap();
+        assert!(format!("{cause:?}").contains("no user `nobody-of-that-name`"), "{run}: {cause:?}");
+    }
+    let named = serde_json::json!({ "name": "named", "process": { "command": "true", "user": "root" } });
+    call.start(token(3), &named.to_string(), "").await;
+    let cause = call.finished(token(3)).await.cause.unwrap().told_by(NODE).unwrap();
+    assert!(!format!("{cause:?}").contains("nobody-of-that-name"), "{cause:?}");
+}

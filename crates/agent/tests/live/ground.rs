@@ -246,6 +246,7 @@ pub(super) struct Node {
     agent: Option<Child>,
     url: String,
     join_token: String,
+    task_user: Option<String>,
 }
 
 impl Node {
@@ -256,7 +257,16 @@ impl Node {
     pub(super) fn with_token(url: &str, join_token: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let (url, join_token) = (url.to_owned(), join_token.to_owned());
-        let mut node = Self { directory, agent: None, url, join_token };
+        let mut node = Self { directory, agent: None, url, join_token, task_user: None };
+        node.start_agent();
+        node
+    }
+
+    /// A node whose tasks run as this user.
+    pub(super) fn with_task_user(url: &str, user: &str) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let (url, join_token) = (url.to_owned(), JOIN_TOKEN.to_owned());
+        let mut node = Self { directory, agent: None, url, join_token, task_user: Some(user.to_owned()) };
         node.start_agent();
         node
     }
@@ -265,6 +275,7 @@ impl Node {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mainspring-agent"));
         command.arg(self.data()).arg(&self.url).arg(&self.join_token).stdin(Stdio::null());
         command.env("MAINSPRING_AGENT__ALLOWED_PATHS", self.path());
+        command.envs(self.task_user.iter().map(|user| ("MAINSPRING_AGENT__TASK_USER", user)));
         self.agent = Some(command.spawn().unwrap());
     }
 

@@ -70,6 +70,7 @@ pub(crate) struct AgentConfig {
     pub(crate) cpu: Option<String>,
     pub(crate) memory: Option<String>,
     pub(crate) allowed_paths: Option<Vec<PathBuf>>,
+    pub(crate) task_user: Option<String>,
     pub(crate) join_token: Option<String>,
 }
 

@@ -102,6 +102,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     setting(("agent", "cpu"), Kind::Text, "the machine's cores", "Cores that may be reserved: `4`, `500m`."),
     setting(("agent", "memory"), Kind::Text, "the machine's memory", "Memory that may be reserved: `8Gi`."),
     setting(("agent", "allowed_paths"), Kind::List, "none", "Directories that `file:` locations of artifacts, inputs and outputs may use; the agent reads and writes there as its own user."),
+    setting(("agent", "task_user"), Kind::Text, "the agent's own", "The user that tasks run as when their job names none; another than its own needs an agent that runs as root."),
     short("MAINSPRING_JOIN_TOKEN", setting(("agent", "join_token"), Kind::Text, "", "The single-use token of `mainspring node token`; needed the first time only.")),
     short("MAINSPRING_LOG", setting(("log", "level"), Kind::Text, "info", "`error`, `warn`, `info`, `debug`, `trace`, or a filter such as `info,mainspring_engine=debug`.")),
     setting(("log", "format"), Kind::Text, "text", "`text` for people, `json` for programs."),

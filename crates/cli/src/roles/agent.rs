@@ -52,6 +52,7 @@ impl AgentFlags {
         options.memory_bytes =
             amount("memory", self.memory.as_ref().or(config.memory.as_ref()), quantity::parse_bytes)?;
         options.allowed_paths = config.allowed_paths.clone().unwrap_or_default();
+        options.task_user = config.task_user.clone();
         options.join_token = config.join_token.clone();
         Ok(options)
     }
