@@ -27,6 +27,11 @@ impl Client {
         self.ask(Call::post_repeatable(&["v1", "nodes", &node.to_string(), "drain"]).json(&request)?).await
     }
 
+    /// Takes a node's credential: it is not let in again, and its id may join anew.
+    pub async fn remove_node(&self, node: NodeId) -> Result<(), Error> {
+        self.tell(Call::delete(&["v1", "nodes", &node.to_string()])).await
+    }
+
     /// Gives a drained node work again.
     pub async fn resume_node(&self, node: NodeId) -> Result<Node, Error> {
         self.ask(Call::post_repeatable(&["v1", "nodes", &node.to_string(), "resume"])).await

@@ -33,6 +33,13 @@ enum Verb {
         /// The node, by name or id
         node: String,
     },
+    /// Take a node's credential: it is not let in again
+    #[command(name = "rm")]
+    Remove {
+        /// The nodes, by name or id
+        #[arg(required = true, value_name = "NODE")]
+        nodes: Vec<String>,
+    },
     /// Make a token with which one machine joins once
     Token {
         /// Only for this pool
@@ -66,6 +73,14 @@ impl Node {
             Verb::Resume { node } => {
                 let node = context.client.resume_node(context.find_node(&node).await?).await?;
                 context.output.say(format!("{} takes work again", node.name));
+            }
+            Verb::Remove { nodes } => {
+                for node in nodes {
+                    context.client.remove_node(context.find_node(&node).await?).await?;
+                    context.output.say(format!(
+                        "{node} is not let in again; `mainspring node token` makes a token for another"
+                    ));
+                }
             }
             Verb::Token { pool, ttl } => {
                 let token = context.client.create_join_token(&JoinTokenRequest { pool, ttl }).await?;
