@@ -14,7 +14,7 @@ mod subject;
 mod tokens;
 
 pub(crate) use authenticate::Principals;
-pub(crate) use tokens::ttl_of;
 pub use bootstrap::Bootstrap;
 pub use node::NodeIdentity;
 pub use sessions::{Opened, Origin};
+pub(crate) use tokens::ttl_of;
