@@ -78,7 +78,7 @@ fn logs_are_stored_when_there_is_room(store: Store) {
     world.until("the log is stored", |world| (world.stored_logs("server", &first) == 1).then_some(()));
     let (begun, go) = (world.path("begun"), world.path("go"));
     let script = format!(
-        "echo $$ > {}; while [ ! -e {} ]; do sleep 0.05; done; head -c 100000 /dev/urandom | od",
+        "echo $$ > {}; while [ ! -e {} ]; do sleep 0.05; done; head -c 20000 /dev/urandom | od",
         begun.display(),
         go.display()
     );
@@ -86,10 +86,11 @@ fn logs_are_stored_when_there_is_room(store: Store) {
     world.until_file("begun");
     world.fill_disk("server");
     std::fs::write(go, "").unwrap();
+    // It is short enough for memory; a longer one would stay with the node until there is room.
     world.until("the log is whole", |world| world.log_is_whole(&run).then_some(()));
     assert_eq!(world.stored_logs("server", &run), 0);
     let whole = world.text(&["logs", &run]);
-    assert!(whole.len() > 200_000);
+    assert!(whole.len() > 50_000);
     world.free_disk("server");
     assert_eq!(world.wait(&run), Some(0), "{}", world.logs());
     world.until("the log is stored", |world| (world.stored_logs("server", &run) == 1).then_some(()));

@@ -133,10 +133,12 @@ impl Held {
             return Ok(Taken::Have { offset: self.stream_end });
         }
         if *gap > 0 {
+            // Both or none: a chunk that finds no room is said again, with its gap.
             let at = log::frames(data).next().map_or(0, |frame| frame.at_us);
-            self.frames.append(&log::mark(at, *dropped_bytes, *gap))?;
+            self.frames.append(&[&log::mark(at, *dropped_bytes, *gap)[..], data].concat())?;
+        } else {
+            self.frames.append(data)?;
         }
-        self.frames.append(data)?;
         self.stream_end = offset + data.len() as u64;
         if *end == Some(self.stream_end) {
             let frames = self.frames.whole()?;
