@@ -8,7 +8,9 @@ use std::time::Duration;
 use mainspring_model::NodeId;
 use mainspring_wire::agent::agent_service_client::AgentServiceClient;
 use mainspring_wire::agent::owner_word::Word;
-use mainspring_wire::agent::{FromNode, JoinRequest, OwnerWord, ToNode, bytes_of};
+use mainspring_wire::agent::{
+    FromNode, JoinRequest, OwnerWord, ToNode, bytes_of, may_redirect, wait_before_dial,
+};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
@@ -29,13 +31,6 @@ const DIAL_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long the rules of the node may take to follow a redirection.
 const REDIAL_WAIT: Duration = Duration::from_secs(5);
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
-/// The first and the longest wait before the next dial.
-const WAIT_MIN: Duration = Duration::from_millis(100);
-const WAIT_MAX: Duration = Duration::from_secs(10);
-/// The longest at first, and how often: whoever takes over must be found before this node stops its tasks.
-const EAGER_WAIT_MAX: Duration = Duration::from_millis(800);
-const EAGER_DIALS: u32 = 20;
-
 /// What happens to the stream.
 #[derive(Debug)]
 pub(crate) enum StreamEvent {
@@ -97,8 +92,8 @@ impl Dialer {
             match outcome {
                 Ok(CallEnd::Unheard) => return,
                 Ok(CallEnd::Redial(to)) => {
-                    wait = to.is_none() || redirected;
-                    redirect = to.filter(|to| is_as_safe(to, &url));
+                    redirect = to.filter(|to| may_redirect(&url, to));
+                    wait = redirect.is_none() || redirected;
                 }
                 Ok(CallEnd::Broken { welcomed: true }) => failures = 0,
                 Ok(CallEnd::Broken { welcomed: false }) => {}
@@ -112,7 +107,7 @@ impl Dialer {
             }
             if wait {
                 failures = failures.saturating_add(1);
-                tokio::time::sleep(wait_before(failures, chance(&self.node, failures))).await;
+                tokio::time::sleep(wait_before_dial(failures, chance(&self.node, failures))).await;
             }
         }
     }
@@ -271,19 +266,6 @@ fn is_refusal(status: &Status) -> bool {
     matches!(status.code(), Code::Unauthenticated | Code::PermissionDenied)
 }
 
-/// A credential that was shown behind TLS is not shown in the clear because somebody says so.
-fn is_as_safe(to: &str, from: &str) -> bool {
-    let safe = to.starts_with("https:") || !from.starts_with("https:");
-    if !safe {
-        tracing::warn!(
-            to,
-            from,
-            "a redirection out of TLS is not followed; give the schedulers `https:` URLs"
-        );
-    }
-    safe
-}
-
 /// Whom to trust, for schedulers behind TLS.
 pub(crate) fn tls(options: &Options) -> Result<Option<ClientTlsConfig>, Error> {
     if !options.servers.iter().any(|server| server.starts_with("https:")) {
@@ -297,13 +279,6 @@ pub(crate) fn tls(options: &Options) -> Result<Option<ClientTlsConfig>, Error> {
         }
         None => config.trust_anchors(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
     }))
-}
-
-/// Half of a wait that doubles, and chance for the other half: nodes that lost the same scheduler come back one by one.
-fn wait_before(failures: u32, chance: u64) -> Duration {
-    let most = if failures <= EAGER_DIALS { EAGER_WAIT_MAX } else { WAIT_MAX };
-    let full = (WAIT_MIN * 2u32.saturating_pow(failures.saturating_sub(1).min(10))).min(most);
-    full / 2 + Duration::from_micros(chance % (full.as_micros() as u64 / 2 + 1))
 }
 
 fn chance(node: &NodeId, failures: u32) -> u64 {
@@ -321,26 +296,4 @@ fn words_of(error: &dyn std::error::Error) -> String {
         cause = source.source();
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_redirection_leads_out_of_tls() {
-        assert!(is_as_safe("http://b:1", "http://a:1") && is_as_safe("https://b:1", "http://a:1"));
-        assert!(is_as_safe("https://b:1", "https://a:1") && !is_as_safe("http://b:1", "https://a:1"));
-    }
-
-    #[test]
-    fn waits_grow_to_a_bound_and_have_chance_in_them() {
-        assert!(wait_before(1, 0) >= WAIT_MIN / 2 && wait_before(1, u64::MAX) <= WAIT_MIN);
-        assert!(wait_before(EAGER_DIALS, 0) >= EAGER_WAIT_MAX / 2);
-        assert!(wait_before(EAGER_DIALS, u64::MAX) <= EAGER_WAIT_MAX);
-        for chance in [0, 1, u64::MAX, 0x1234_5678_9abc_def0] {
-            let wait = wait_before(1_000, chance);
-            assert!(wait >= WAIT_MAX / 2 && wait <= WAIT_MAX, "{wait:?}");
-        }
-    }
 }

@@ -55,7 +55,7 @@ mod tests {
         for bad in ["", "/a", "a/", "a//b", "a/./b", "../a", "a\\b"] {
             assert!(check(bad).is_err(), "{bad}");
         }
-        assert_eq!(inside(Path::new("/work"), "./a/./b").unwrap(), Path::new("/work/a/b"));
+        assert_eq!(inside(Path::new("/srv"), "./a/./b").unwrap(), Path::new("/srv/a/b"));
     }
 
     #[test]

@@ -20,7 +20,7 @@ impl Backoff {
     pub(crate) fn next(&mut self) -> Duration {
         let whole = self.base.saturating_mul(1 << self.tries.min(16)).min(self.cap);
         self.tries = self.tries.saturating_add(1);
-        whole / 2 + whole.mul_f64(chance() / 2.0)
+        whole / 2 + whole.mul_f64((chance() >> 11) as f64 / (1_u64 << 53) as f64 / 2.0)
     }
 
     /// How many waits there were.
@@ -34,9 +34,9 @@ impl Backoff {
     }
 }
 
-/// A number from 0 to 1; the standard library seeds every hasher anew.
-fn chance() -> f64 {
-    (RandomState::new().hash_one(0_u8) >> 11) as f64 / (1_u64 << 53) as f64
+/// Any number; the standard library seeds every hasher anew.
+pub(crate) fn chance() -> u64 {
+    RandomState::new().hash_one(0_u8)
 }
 
 #[cfg(test)]

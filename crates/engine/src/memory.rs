@@ -147,7 +147,8 @@ impl Cell {
                     None => continue,
                 },
             };
-            let value = value.expect("plain data can be written");
+            // Plain data can always be written; what could not be would only be forgotten by the next owner.
+            let Ok(value) = value else { continue };
             let expires_at = expires_at.map(|at| at + EXPIRES_AFTER);
             let write = self.memory.record(self.config.cell, &about, value, expires_at);
             cut.push((about, write));

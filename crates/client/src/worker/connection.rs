@@ -4,8 +4,12 @@ use std::time::Duration;
 
 use mainspring_model::{AttemptToken, Timestamp};
 use mainspring_wire::agent::owner_word::Word;
-use mainspring_wire::agent::{FromNode, Hello, NodeWord, OwnerWord, Welcome, bytes_of, node_word};
+use mainspring_wire::agent::{
+    FromNode, Hello, NodeWord, OwnerWord, Welcome, bytes_of, may_redirect, node_word, wait_before_dial,
+};
 use tokio::sync::mpsc;
+
+use crate::backoff::chance;
 
 use super::dial::{Caller, DialError, Dialed, dial};
 use super::error::Error;
@@ -109,23 +113,28 @@ impl Node {
             (Ok(_), _) => {}
             (Err(DialError::Again(why)), _) => {
                 tracing::warn!(why, "no scheduler can be reached; trying again");
-                self.link = Link::Down { until: now + self.backoff.next() };
+                self.link = Link::Down { until: now + self.wait_before_dial() };
             }
             // Who leads astray is asked again; only what the person gave has to be right.
             (Err(DialError::Fatal(Error::Setup(why))), _) if self.redirected => {
                 tracing::warn!(why, "a redirection leads nowhere");
-                self.link = Link::Down { until: now + self.backoff.next() };
+                self.link = Link::Down { until: now + self.wait_before_dial() };
             }
             (Err(DialError::Fatal(error)), _) => return Err(error),
         }
         Ok(())
     }
 
+    fn wait_before_dial(&mut self) -> Duration {
+        self.failures = self.failures.saturating_add(1);
+        wait_before_dial(self.failures, chance())
+    }
+
     pub(super) fn hang_up(&mut self, to: Option<String>) {
-        let to = to.filter(|to| is_as_safe(to, &self.url));
+        let to = to.filter(|to| may_redirect(&self.url, to));
         // A redirection is followed at once, but not for ever.
         let at_once = to.is_some() && !self.redirected;
-        let wait = if at_once { Duration::ZERO } else { self.backoff.next() };
+        let wait = if at_once { Duration::ZERO } else { self.wait_before_dial() };
         self.redirect = to;
         self.link = Link::Down { until: self.now() + wait };
     }
@@ -177,7 +186,7 @@ impl Node {
         }
         open.welcomed = true;
         open.beat_at = now;
-        self.backoff.reset();
+        self.failures = 0;
         self.lease.welcome(welcome.beat, every, lost_after);
         self.say_endings(now, Duration::ZERO);
         let logs: Vec<AttemptToken> = self.attempts.logs.keys().copied().collect();
@@ -187,29 +196,5 @@ impl Node {
             }
             self.say_log(token);
         }
-    }
-}
-
-/// A credential that was shown behind TLS is not shown in the clear because somebody says so.
-fn is_as_safe(to: &str, from: &str) -> bool {
-    let safe = to.starts_with("https:") || !from.starts_with("https:");
-    if !safe {
-        tracing::warn!(
-            to,
-            from,
-            "a redirection out of TLS is not followed; give the schedulers `https:` URLs"
-        );
-    }
-    safe
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_redirection_leads_out_of_tls() {
-        assert!(is_as_safe("http://b:1", "http://a:1") && is_as_safe("https://b:1", "http://a:1"));
-        assert!(is_as_safe("https://b:1", "https://a:1") && !is_as_safe("http://b:1", "https://a:1"));
     }
 }

@@ -23,7 +23,6 @@ use super::lease::Lease;
 use super::setup::Worker;
 use super::specs::Specs;
 use super::words;
-use crate::backoff::Backoff;
 
 /// How long a hello may stay without an answer.
 pub(super) const HELLO_PATIENCE: Duration = Duration::from_secs(5);
@@ -70,7 +69,8 @@ pub(super) struct Node {
     pub(super) running: JoinSet<(AttemptToken, Result<Outcome, JoinError>)>,
     pub(super) said: mpsc::UnboundedSender<(AttemptToken, Said)>,
     pub(super) hears: mpsc::UnboundedReceiver<(AttemptToken, Said)>,
-    pub(super) backoff: Backoff,
+    /// Dials in a row that came to nothing.
+    pub(super) failures: u32,
     pub(super) next_server: usize,
     pub(super) redirect: Option<String>,
     /// Where the last scheduler was dialled, and whether another had named it.
@@ -103,7 +103,7 @@ impl Node {
             running: JoinSet::new(),
             said,
             hears,
-            backoff: Backoff::new(Duration::from_millis(100), Duration::from_secs(10)),
+            failures: 0,
             next_server: 0,
             redirect: None,
             url: String::new(),
