@@ -1,7 +1,8 @@
 //! Fetched artifacts by their digest, kept for later attempts up to a bound.
 //!
 //! A task gets a copy, never the file itself: what it does to its copy stays with it. What another process left here is
-//! believed only after its digest was looked at.
+//! believed only after its digest was looked at. What came from a URL is for those who name the same URL: to know a digest
+//! is not to be allowed to have the file.
 
 use std::fs;
 use std::io::{self, Read};
@@ -23,9 +24,9 @@ pub(crate) struct Cache {
     directory: PathBuf,
     bytes_max: u64,
     /// Those in use: fetched once however many attempts want them, and not removed meanwhile.
-    in_use: Mutex<FxHashMap<Digest, Arc<tokio::sync::Mutex<()>>>>,
+    in_use: Mutex<FxHashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>,
     /// The sizes of those that this process fetched or has looked at.
-    verified: Mutex<FxHashMap<Digest, u64>>,
+    verified: Mutex<FxHashMap<PathBuf, u64>>,
 }
 
 impl Cache {
@@ -42,18 +43,18 @@ impl Cache {
         incoming: impl AsyncFnOnce(PathBuf) -> Result<u64, String>,
         to: PathBuf,
     ) -> Result<(), String> {
-        let turn = self.turn(artifact.digest);
-        let kept = self.path(&artifact.digest);
+        let kept = self.path(artifact);
+        let turn = self.turn(&kept);
         let outcome = {
             let _turn = turn.lock().await;
             self.fetch(&artifact.digest, incoming, &kept).await
         };
         let outcome = match outcome {
-            Ok(()) => copy(kept, to, if artifact.executable { 0o755 } else { 0o644 }).await,
+            Ok(()) => copy(kept.clone(), to, if artifact.executable { 0o755 } else { 0o644 }).await,
             Err(error) => Err(error),
         };
         drop(turn);
-        self.let_go(artifact.digest);
+        self.let_go(&kept);
         outcome
     }
 
@@ -76,7 +77,7 @@ impl Cache {
         let moved =
             spawn_blocking(move || settle(&incoming, &to)).await.map_err(|error| error.to_string())?;
         moved.map_err(|error| format!("cannot keep it: {error}"))?;
-        self.verified.lock().unwrap_or_else(PoisonError::into_inner).insert(*digest, bytes);
+        self.verified.lock().unwrap_or_else(PoisonError::into_inner).insert(kept.to_owned(), bytes);
         self.make_room(bytes);
         Ok(())
     }
@@ -85,7 +86,7 @@ impl Cache {
     async fn is_good(&self, digest: &Digest, kept: &Path) -> bool {
         let Ok(file) = fs::File::open(kept) else { return false };
         let size = file.metadata().map(|metadata| metadata.len()).ok();
-        let known = self.verified.lock().unwrap_or_else(PoisonError::into_inner).get(digest).copied();
+        let known = self.verified.lock().unwrap_or_else(PoisonError::into_inner).get(kept).copied();
         if known.is_none() || known != size {
             let wanted = *digest;
             let content = spawn_blocking(move || content_of(file)).await;
@@ -93,7 +94,10 @@ impl Cache {
                 tracing::warn!(path = %kept.display(), "a cached artifact is damaged; it is fetched again");
                 return false;
             };
-            self.verified.lock().unwrap_or_else(PoisonError::into_inner).insert(wanted, content.size);
+            self.verified
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(kept.to_owned(), content.size);
         }
         // It was used now.
         fs::File::open(kept).and_then(|file| file.set_modified(SystemTime::now())).is_ok()
@@ -115,31 +119,39 @@ impl Cache {
             return;
         }
         let in_use = self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
-        let busy: Vec<PathBuf> = in_use.keys().map(|digest| self.path(digest)).collect();
         kept.sort();
         for (_, size, path) in kept {
             if total <= self.bytes_max {
                 break;
             }
-            if !busy.contains(&path) && fs::remove_file(&path).is_ok() {
+            if !in_use.contains_key(&path) && fs::remove_file(&path).is_ok() {
+                self.verified.lock().unwrap_or_else(PoisonError::into_inner).remove(&path);
                 total -= size;
             }
         }
     }
 
-    fn path(&self, digest: &Digest) -> PathBuf {
-        self.directory.join(mainspring_blob::content_key(digest))
+    fn path(&self, artifact: &Artifact) -> PathBuf {
+        let mut key = mainspring_blob::content_key(&artifact.digest);
+        if let Some(url) = &artifact.url {
+            let mut digester = Digester::new(u64::MAX);
+            // There is no bound that it could exceed.
+            let _ = digester.add(url.as_bytes());
+            let digest = digester.finish().digest.to_string();
+            key = format!("{key}-{}", digest.trim_start_matches("sha256:"));
+        }
+        self.directory.join(key)
     }
 
-    fn turn(&self, digest: Digest) -> Arc<tokio::sync::Mutex<()>> {
+    fn turn(&self, kept: &Path) -> Arc<tokio::sync::Mutex<()>> {
         let mut in_use = self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(in_use.entry(digest).or_default())
+        Arc::clone(in_use.entry(kept.to_owned()).or_default())
     }
 
-    fn let_go(&self, digest: Digest) {
+    fn let_go(&self, kept: &Path) {
         let mut in_use = self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
-        if in_use.get(&digest).is_some_and(|turn| Arc::strong_count(turn) == 1) {
-            in_use.remove(&digest);
+        if in_use.get(kept).is_some_and(|turn| Arc::strong_count(turn) == 1) {
+            in_use.remove(kept);
         }
     }
 }
@@ -196,6 +208,17 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn who_knows_the_digest_of_a_file_does_not_have_it() {
+        let ground = tempfile::tempdir().unwrap();
+        let cache = Cache::new(ground.path().join("cache"), 1_000);
+        let to = ground.path().join("tool");
+        place(&cache, &AtomicU32::new(0), &to).await;
+        let guess = Artifact { url: Some("https://elsewhere/nothing".into()), ..artifact() };
+        let placed = cache.place(&guess, async |_| Err("there is nothing".to_owned()), to).await;
+        assert_eq!(placed, Err("there is nothing".to_owned()));
+    }
+
+    #[tokio::test]
     async fn what_was_damaged_is_fetched_again() {
         let ground = tempfile::tempdir().unwrap();
         let (directory, to) = (ground.path().join("cache"), ground.path().join("tool"));
@@ -204,7 +227,7 @@ mod tests {
         place(&cache, &fetches, &to).await;
         place(&cache, &fetches, &to).await;
         assert_eq!(fetches.load(Ordering::SeqCst), 1);
-        let kept = cache.path(&artifact().digest);
+        let kept = cache.path(&artifact());
         // Cut off, seen by its size; and the same size with other bytes, seen by the next process.
         fs::write(&kept, "hello").unwrap();
         place(&cache, &fetches, &to).await;
