@@ -71,5 +71,6 @@ pub fn plan_probes(server: &str) -> Vec<(&'static str, String)> {
     probes.extend(verbs::newest::probes(dialect, job, &mainspring_model::Namespace::default()));
     probes.extend(verbs::records::probes(dialect));
     probes.extend(verbs::lookup::probes(dialect));
+    probes.extend(verbs::jobs::probes(dialect, job));
     probes
 }

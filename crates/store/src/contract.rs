@@ -81,8 +81,8 @@ pub trait Store: Send + Sync {
     /// The versions of a job, newest first, older than `after`.
     async fn versions_of_job(&self, job: JobId, after: Option<u32>, limit: usize)
     -> Result<Page<JobVersion>>;
-    /// Jobs that have runs, by id, after `after`. They may have no row of their own: runs bring their own specification, and
-    /// jobs are removed.
+    /// Jobs that have ended runs, by id, after `after`; one of which none has ended may be left out. They may have no row of
+    /// their own: runs bring their own specification, and jobs are removed.
     async fn jobs_with_runs(&self, after: Option<JobId>, limit: usize) -> Result<Page<JobId>>;
     /// A node, whatever its state.
     async fn node(&self, id: NodeId) -> Result<Option<Node>>;

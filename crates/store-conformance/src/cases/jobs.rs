@@ -7,8 +7,8 @@ use mainspring_store::{Conflict, Outcome, Store, Write};
 
 use crate::case::cases;
 use crate::fixture::{
-    APPLIED, at, commit, exists, full_job, job, job_id, job_version, missing, namespace, pause, put,
-    run_with, spec, stale,
+    APPLIED, at, commit, ended, exists, full_job, job, job_id, job_version, missing, namespace, pause, put,
+    spec, stale,
 };
 
 cases! { "jobs":
@@ -230,6 +230,9 @@ async fn more_jobs_with_runs_than_a_statement_finds(store: Arc<dyn Store>) {
     assert_eq!((page.rows, page.more), ((0..1000).map(job_id).collect(), true));
 }
 
+/// An ended run of a job.
 fn of_job(n: u64, job: u64) -> Run {
-    run_with(n, |head, _| head.job = job_id(job))
+    let mut run = ended(n);
+    Arc::make_mut(&mut run.head).job = job_id(job);
+    run
 }

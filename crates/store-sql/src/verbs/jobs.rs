@@ -6,6 +6,7 @@ use mainspring_store::{Page, check};
 use super::lookup;
 use super::page::{self, Placed};
 use super::statement::Query;
+use crate::dialect::Dialect;
 use crate::rows::job;
 use crate::session::{Backend, Result};
 use crate::value::{Damage, Param, Row};
@@ -92,7 +93,8 @@ pub(crate) async fn versions_of<B: Backend>(
     page::read(backend, limit, after, query, decode).await
 }
 
-/// Jobs that have runs, by id: from one to the next in the index, however many runs each has.
+/// Jobs that have runs, by id: from one to the next in the index, however many runs each has. Where the index has ended
+/// runs only, so has the answer.
 pub(crate) async fn with_runs<B: Backend>(
     backend: &B,
     after: Option<JobId>,
@@ -104,11 +106,8 @@ pub(crate) async fn with_runs<B: Backend>(
     check::rows(limit)?;
     let (mut rows, mut last): (Vec<JobId>, Option<JobId>) = (Vec::new(), after);
     loop {
-        let wanted = (limit + 1 - rows.len()).min(STEPS_MAX);
-        let mut read = Query::new(if last.is_some() { NEXT_WITH_RUNS } else { FIRST_WITH_RUNS });
-        read.bind(last.unwrap_or(JobId::MIN).as_bytes().into()).bind((wanted as i64).into());
-        let found = read.all(backend, decode).await?;
-        let all = found.len() < wanted;
+        let found = next_with_runs(B::DIALECT, last).all(backend, decode).await?;
+        let all = found.len() < STEPS;
         rows.extend(found);
         last = rows.last().copied();
         if all || rows.len() > limit {
@@ -119,20 +118,26 @@ pub(crate) async fn with_runs<B: Backend>(
     }
 }
 
-/// Steps that every database takes in one statement.
-const STEPS_MAX: usize = 500;
+/// Steps that every database takes in one statement. They are counted within the recursion: MySQL stops for nothing else, and
+/// not every server lets a `LIMIT` stand there.
+const STEPS: usize = 500;
 
-macro_rules! with_runs {
-    ($comparison:literal) => {
-        concat!(
-            "WITH RECURSIVE found (job) AS (SELECT job FROM (SELECT job FROM runs WHERE job ",
-            $comparison,
-            " ? ORDER BY job LIMIT 1) AS first_one UNION ALL SELECT (SELECT runs.job FROM runs WHERE runs.job > found.job \
-             ORDER BY runs.job LIMIT 1) FROM found WHERE found.job IS NOT NULL) \
-             SELECT job FROM found WHERE job IS NOT NULL LIMIT ?"
-        )
-    };
+fn next_with_runs(dialect: Dialect, after: Option<JobId>) -> Query {
+    let comparison = if after.is_some() { ">" } else { ">=" };
+    let over = if dialect.job_index_has_active() { "" } else { "AND runs.shelf IS NULL " };
+    let mut read = Query::new(&format!(
+        "WITH RECURSIVE found (job, step) AS (\
+         SELECT job, 1 FROM (SELECT job FROM runs WHERE job {comparison} ? {over}ORDER BY job LIMIT 1) AS first_one \
+         UNION ALL \
+         SELECT (SELECT runs.job FROM runs WHERE runs.job > found.job {over}ORDER BY runs.job LIMIT 1), step + 1 \
+         FROM found WHERE found.job IS NOT NULL AND step < {STEPS}) \
+         SELECT job FROM found WHERE job IS NOT NULL"
+    ));
+    read.bind(after.unwrap_or(JobId::MIN).as_bytes().into());
+    read
 }
 
-const FIRST_WITH_RUNS: &str = with_runs!(">=");
-const NEXT_WITH_RUNS: &str = with_runs!(">");
+/// The read of jobs that have runs, for a look at the server's plan.
+pub(crate) fn probes(dialect: Dialect, job: JobId) -> Vec<(&'static str, String)> {
+    vec![("jobs with runs", next_with_runs(dialect, Some(job)).with_literals(dialect))]
+}
