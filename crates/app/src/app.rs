@@ -7,7 +7,7 @@ use mainspring_model::{CellId, ErrorCode, Namespace, Timestamp};
 use mainspring_store::Store;
 
 use crate::artifact_use::HeldFiles;
-use crate::audit::{Chain, Entry, Journal, Observed, Outcome, Strangers, told};
+use crate::audit::{Chain, Entry, Journal, Now, Observed, Outcome, Strangers, told};
 use crate::error::{Error, Result, done};
 use crate::identity::{Origin, Principals};
 use crate::limits::FAILURE_CHARS_MAX;
@@ -70,7 +70,7 @@ impl App {
     pub fn new(parts: Parts, options: Options) -> Arc<Self> {
         let Parts { store, cells, logs, artifacts, chain } = parts;
         Arc::new(Self {
-            journal: Journal::new(store.clone(), cells.clone(), chain),
+            journal: Journal::new(store.clone(), now_of(&cells), chain),
             strangers: Strangers::default(),
             principals: Principals::new(options.principal_ttl),
             jobs: Jobs::new(options.job_ttl),
@@ -179,6 +179,11 @@ impl App {
         self.journal.note(Entry { outcome: Outcome::Refused(error.code), ..entry }).await;
         Err(error)
     }
+}
+
+fn now_of(cells: &Arc<dyn Cells>) -> Now {
+    let cells = Arc::clone(cells);
+    Arc::new(move || cells.now())
 }
 
 /// Whoever answers for a cell has written down what was asked, also when it lost the cell on the way.

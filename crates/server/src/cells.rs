@@ -159,10 +159,13 @@ impl LocalCells {
             let cell = self.cell_of(&head.namespace);
             writes.push(Write::insert_arrived(head, cell));
         }
-        writes.extend(self.chain.record(self.clock.now(), audit));
+        let records = self.chain.record(self.clock.now(), audit);
+        writes.extend(records.iter().cloned());
         let outcomes =
             settle(&*self.store, Transaction::unfenced(writes), STORE_WAIT).await.map_err(|error| {
                 warn!(error = &error as &dyn std::error::Error, "runs were not written");
+                // What was asked is written down when the store is back.
+                self.chain.leave(records);
                 CellError::Unavailable
             })?;
         self.hints.iter().for_each(Notify::notify_one);

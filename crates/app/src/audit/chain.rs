@@ -2,7 +2,7 @@
 //!
 //! A record that was made is written: with the transaction of its entries or, when that failed, alone. Otherwise the next
 //! one names a record that nobody has, and a reader must take it for one that was removed. Records may be written in any
-//! order; their numbers tell the order of the chain.
+//! order; their numbers tell the order of the chain. What could not be written is left here for whoever commits next.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -18,6 +18,8 @@ use crate::secret::sha256;
 
 /// Bytes of entries after which a new record is begun; one entry is far smaller.
 const RECORD_BYTES_FULL: usize = limits::RECORD_VALUE_BYTES_MAX / 2;
+/// Records that are kept for the next commit when the store was away; more are only logged.
+const LEFT_OVER_MAX: usize = 1_000;
 
 /// The chain of one process. Shared by everything in it that commits.
 #[derive(Debug)]
@@ -25,6 +27,8 @@ pub struct Chain {
     id: MemberId,
     keep: Duration,
     link: Mutex<Link>,
+    /// Records that were made and, as far as anybody knows, not written.
+    left_over: Mutex<Vec<Write>>,
 }
 
 /// Where the chain stands.
@@ -50,7 +54,22 @@ pub(crate) struct Document {
 impl Chain {
     /// A new chain: every process begins one, under an id that no other has. Its records are kept for so long.
     pub fn new(id: MemberId, keep: Duration) -> Self {
-        Self { id, keep, link: Mutex::new(Link { number: 0, hash: [0; 32] }) }
+        Self { id, keep, link: Mutex::new(Link { number: 0, hash: [0; 32] }), left_over: Mutex::default() }
+    }
+
+    /// Leaves records that could not be written for the next commit of entries.
+    pub fn leave(&self, records: Vec<Write>) {
+        let mut left_over = self.left_over.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = LEFT_OVER_MAX.saturating_sub(left_over.len());
+        if records.len() > room {
+            tracing::error!(lost = records.len() - room, "records of the audit are lost");
+        }
+        left_over.extend(records.into_iter().take(room));
+    }
+
+    /// The records that were left; whoever takes them writes them, or leaves them again.
+    pub(super) fn take_left_over(&self) -> Vec<Write> {
+        std::mem::take(&mut *self.left_over.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The records of these entries, to be written in one transaction with what the calls wrote. Usually one; nothing for

@@ -1,18 +1,19 @@
 //! Committing what needs no owner, together with its entries of the audit.
 //!
-//! Every commit runs to its end in a task of its own, however long its caller waits, and a record of the audit that could
-//! not be written goes with the next one. Denials that come while others are written wait and share a record.
+//! Every commit runs to its end in a task of its own, however long its caller waits. A record of the audit that could not be
+//! written is left with the chain and written after the next commit, in a transaction of its own: it may be there already,
+//! and must not undo what others ask for. Denials that come while others are written wait and share a record.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use mainspring_model::{ErrorCode, Timestamp};
 use mainspring_store::{Error, Outcome, Store, Transaction, Write, resend};
 
 use super::{Chain, Entry, told};
 use crate::error::Result;
-use crate::ports::Cells;
 
-/// Records that are kept for the next commit when the store was away; more are only logged.
-const LEFT_OVER_MAX: usize = 1_000;
+/// Tells the time that rows go by.
+pub(crate) type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// Writes for the use cases.
 #[derive(Clone)]
@@ -22,20 +23,27 @@ pub(crate) struct Journal {
 
 struct Inner {
     store: Arc<dyn Store>,
-    cells: Arc<dyn Cells>,
+    now: Now,
     chain: Arc<Chain>,
     /// Entries that wait for the commit under way.
     waiting: Mutex<Vec<Entry>>,
     /// One commit of entries alone at a time.
     turn: tokio::sync::Mutex<()>,
-    /// Records that were made and not written.
-    left_over: Mutex<Vec<Write>>,
 }
 
 impl Journal {
-    pub(crate) fn new(store: Arc<dyn Store>, cells: Arc<dyn Cells>, chain: Arc<Chain>) -> Self {
-        let (waiting, turn, left_over) = Default::default();
-        Self { inner: Arc::new(Inner { store, cells, chain, waiting, turn, left_over }) }
+    pub(crate) fn new(store: Arc<dyn Store>, now: Now, chain: Arc<Chain>) -> Self {
+        let (waiting, turn) = Default::default();
+        Self { inner: Arc::new(Inner { store, now, chain, waiting, turn }) }
+    }
+
+    /// Writes all of it, or nothing but the entry and an error.
+    pub(crate) async fn write(&self, writes: Vec<Write>, entry: Entry) -> Result<()> {
+        let outcomes = self.commit(writes, entry).await?;
+        match outcomes.iter().all(|outcome| *outcome == Outcome::Applied) {
+            true => Ok(()),
+            false => Err(crate::Error::new(ErrorCode::Conflict, "it changed meanwhile")),
+        }
     }
 
     /// Writes all of it, or nothing but the entry. Answers for each write in order.
@@ -45,7 +53,7 @@ impl Journal {
         let task = tokio::spawn(async move { inner.commit(writes, entry).await });
         let outcomes = task.await.map_err(|error| {
             tracing::error!(%error, "a commit ended early");
-            crate::Error::new(mainspring_model::ErrorCode::Internal, "the change ended early")
+            crate::Error::new(ErrorCode::Internal, "the change ended early")
         })?;
         Ok(outcomes?)
     }
@@ -65,40 +73,60 @@ impl Journal {
 impl Inner {
     async fn commit(&self, mut writes: Vec<Write>, entry: Entry) -> std::result::Result<Vec<Outcome>, Error> {
         let count = writes.len();
-        let records = self.chain.record(self.cells.now(), vec![entry]);
+        let records = self.chain.record((self.now)(), vec![entry]);
         writes.extend(records.iter().cloned());
-        writes.append(&mut lock(&self.left_over));
-        match self.send(Transaction::all_or_nothing(writes)).await {
-            Ok(mut outcomes) => {
-                let undone = outcomes.iter().any(|outcome| *outcome != Outcome::Applied);
+        let mut answer = self.send(Transaction::all_or_nothing(writes)).await;
+        let is_written =
+            |outcomes: &Vec<Outcome>| outcomes.iter().all(|outcome| *outcome == Outcome::Applied);
+        match &mut answer {
+            Ok(outcomes) => {
+                let records = if is_written(outcomes) { Vec::new() } else { records };
                 outcomes.truncate(count);
-                if undone {
-                    self.write_alone(records).await;
-                }
-                Ok(outcomes)
+                self.write_alone(records).await;
             }
-            Err(error) => {
-                self.leave(records);
-                Err(error)
-            }
+            // It is not the store that is away.
+            Err(Error::Invalid(_)) => self.write_alone(records).await,
+            Err(_) => self.chain.leave(records),
         }
+        answer
     }
 
     async fn write_waiting(&self) {
         let _turn = self.turn.lock().await;
         let entries = std::mem::take(&mut *lock(&self.waiting));
-        let records = self.chain.record(self.cells.now(), entries);
+        let records = self.chain.record((self.now)(), entries);
         self.write_alone(records).await;
     }
 
+    /// Writes these records and those that were left over. One that is there already is as good as written.
     async fn write_alone(&self, mut records: Vec<Write>) {
-        records.append(&mut lock(&self.left_over));
+        records.append(&mut self.chain.take_left_over());
         if records.is_empty() {
             return;
         }
-        if let Err(error) = self.send(Transaction::unfenced(records.clone())).await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "the audit waits for the store");
-            self.leave(records);
+        match self.send(Transaction::unfenced(records.clone())).await {
+            Ok(_) => {}
+            Err(Error::Invalid(_)) => self.write_one_by_one(records).await,
+            Err(error) => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "the audit waits for the store");
+                self.chain.leave(records);
+            }
+        }
+    }
+
+    /// One record that no store takes must not keep the others out.
+    async fn write_one_by_one(&self, records: Vec<Write>) {
+        for record in records {
+            match self.send(Transaction::unfenced(vec![record.clone()])).await {
+                Ok(_) => {}
+                Err(error @ Error::Invalid(_)) => {
+                    tracing::error!(
+                        error = &error as &dyn std::error::Error,
+                        "a record of the audit is lost"
+                    );
+                }
+                Err(_) => self.chain.leave(vec![record]),
+            }
         }
     }
 
@@ -109,17 +137,112 @@ impl Inner {
             answer => answer,
         }
     }
-
-    fn leave(&self, records: Vec<Write>) {
-        let mut left_over = lock(&self.left_over);
-        let room = LEFT_OVER_MAX.saturating_sub(left_over.len());
-        if records.len() > room {
-            tracing::error!(lost = records.len() - room, "records of the audit are lost");
-        }
-        left_over.extend(records.into_iter().take(room));
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use mainspring_model::MemberId;
+    use mainspring_store::{Record, RecordQuery};
+    use mainspring_store_mem::MemStore;
+
+    use super::super::{Outcome as Judged, verify};
+    use super::*;
+    use crate::operation::Operation;
+    use crate::record;
+
+    struct World {
+        store: MemStore,
+        chain: Arc<Chain>,
+        journal: Journal,
+    }
+
+    fn world() -> World {
+        let store = MemStore::default();
+        let chain = Arc::new(Chain::new(MemberId::MIN, Duration::from_secs(60)));
+        let now: Now = Arc::new(|| Timestamp::from_micros(5));
+        let journal = Journal::new(Arc::new(store.clone()), now, Arc::clone(&chain));
+        World { store, chain, journal }
+    }
+
+    fn entry(detail: &str) -> Entry {
+        Entry {
+            at: Timestamp::from_micros(5),
+            actor: "ann".into(),
+            token: None,
+            operation: Operation::TokenCreate,
+            namespace: None,
+            target: None,
+            outcome: Judged::Allowed,
+            detail: Some(detail.into()),
+            request_id: None,
+            from: None,
+        }
+    }
+
+    fn put(key: &str, bytes: usize) -> Write {
+        Write::PutRecord(Box::new(Record {
+            kind: record::TOKEN,
+            key: key.into(),
+            revision: 1,
+            expires_at: None,
+            value: vec![0; bytes].into(),
+        }))
+    }
+
+    impl World {
+        /// The audit is whole and says so much.
+        #[track_caller]
+        fn check(&self, records: usize) {
+            let rows = self.store.core().records(&RecordQuery::all(record::AUDIT, 100)).unwrap().rows;
+            assert_eq!((rows.len(), verify(&rows)), (records, Vec::new()));
+        }
+    }
+
+    #[tokio::test]
+    async fn what_was_left_over_is_written_whatever_becomes_of_the_next_commit() {
+        let world = world();
+        world.journal.write(vec![put("a", 1)], entry("one")).await.unwrap();
+        world.chain.leave(world.chain.record(Timestamp::from_micros(5), vec![entry("two")]));
+        let again = world.journal.write(vec![put("a", 1), put("b", 1)], entry("three")).await;
+        assert_eq!(again.unwrap_err().code, ErrorCode::Conflict);
+        world.check(3);
+    }
+
+    #[tokio::test]
+    async fn what_was_left_over_and_is_there_undoes_nothing() {
+        let world = world();
+        let records = world.chain.record(Timestamp::from_micros(5), vec![entry("one")]);
+        world.store.commit(Transaction::unfenced(records.clone())).await.unwrap();
+        world.chain.leave(records);
+        world.journal.write(vec![put("a", 1)], entry("two")).await.unwrap();
+        assert!(world.store.record(record::TOKEN, &"a".into()).await.unwrap().is_some());
+        world.check(2);
+    }
+
+    #[tokio::test]
+    async fn a_commit_that_no_store_takes_is_told_and_leaves_nothing_behind() {
+        let world = world();
+        let large = put("a", mainspring_model::limits::RECORD_VALUE_BYTES_MAX + 1);
+        assert!(world.journal.write(vec![large.clone()], entry("one")).await.is_err());
+        world.check(1);
+        world.chain.leave(vec![large]);
+        world.chain.leave(world.chain.record(Timestamp::from_micros(5), vec![entry("two")]));
+        world.journal.write(vec![put("b", 1)], entry("three")).await.unwrap();
+        world.check(3);
+        assert!(world.chain.take_left_over().is_empty());
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_was_lost_is_asked_for_again() {
+        let world = world();
+        world.store.lose_next_answer();
+        world.journal.write(vec![put("a", 1)], entry("one")).await.unwrap();
+        world.check(1);
+    }
 }

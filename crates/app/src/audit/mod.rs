@@ -16,7 +16,7 @@ pub(crate) use asked::told;
 pub use asked::{Observed, asked_by, asks_for, observe};
 pub use chain::Chain;
 pub use entry::{Entry, Outcome};
-pub(crate) use journal::Journal;
+pub(crate) use journal::{Journal, Now};
 pub use list::AuditFilter;
 pub(crate) use strangers::Strangers;
 pub use verify::{Break, verify};

@@ -56,7 +56,7 @@ impl App {
     pub async fn issue_admin_token(&self) -> Result<String> {
         let (token, write) = self.admin_token(self.now());
         let entry = self.bootstrap_entry(Operation::TokenCreateOther, FIRST_ADMIN);
-        self.journal.commit(vec![write], entry).await?;
+        self.journal.write(vec![write], entry).await?;
         Ok(token)
     }
 
@@ -72,7 +72,7 @@ impl App {
         };
         let (code, hash) = self.fresh_secret(SecretKind::LoginCode);
         let entry = self.bootstrap_entry(Operation::LoginCodeCreate, FIRST_ADMIN);
-        self.journal.commit(vec![write_code(hash, &document, expires_at)], entry).await?;
+        self.journal.write(vec![write_code(hash, &document, expires_at)], entry).await?;
         Ok(login_code(code, expires_at))
     }
 

@@ -1,11 +1,10 @@
 //! Members: giving and taking roles. An admin of a namespace does so there and below; everywhere, an admin of everywhere.
 
 use mainspring_model::{ErrorCode, Namespace};
-use mainspring_store::{Outcome, Record, RecordKey, RecordQuery, Write};
+use mainspring_store::{Record, RecordKey, RecordQuery, Write};
 use mainspring_wire::api::{Member, Page, PutMember, Role};
 
 use super::documents::GrantDocument;
-use super::tokens::changed;
 use super::{grants, subject};
 use crate::app::App;
 use crate::audit::Entry;
@@ -75,11 +74,9 @@ impl App {
             GrantDocument { role: request.role, granted_at: now, granted_by: caller.subject().into() };
         let mut writes = vec![grants::write(subject, namespace, &document, revision)];
         writes.extend(guard);
-        let outcomes = self.journal.commit(writes, entry).await?;
+        let written = self.journal.write(writes, entry).await;
         self.principals.forget();
-        if outcomes.iter().any(|outcome| *outcome != Outcome::Applied) {
-            return Err(changed());
-        }
+        written?;
         let member = Member {
             subject: subject.to_owned(),
             namespace: namespace.cloned(),
@@ -117,12 +114,9 @@ impl App {
         let key = grants::key(subject, namespace);
         let mut writes = vec![Write::RemoveRecord { kind: record::GRANT, key, expected: found.revision }];
         writes.extend(guard);
-        let outcomes = self.journal.commit(writes, entry).await?;
+        let written = self.journal.write(writes, entry).await;
         self.principals.forget();
-        if outcomes.iter().any(|outcome| *outcome != Outcome::Applied) {
-            return Err(changed());
-        }
-        Ok(())
+        written
     }
 
     /// Somebody who has a role in this very place, if anybody has.

@@ -10,7 +10,7 @@ use mainspring_store::{Outcome, Record, RecordKey, RecordQuery, Write};
 use mainspring_wire::api::{JoinToken, JoinTokenRequest};
 
 use super::documents::{CredentialDocument, JoinDocument};
-use super::tokens::{changed, ttl_of};
+use super::tokens::ttl_of;
 use crate::app::App;
 use crate::audit::{self, Entry};
 use crate::error::{Error, Result};
@@ -60,7 +60,7 @@ impl App {
         let document = JoinDocument { pool: pool.clone(), created_by: by.to_owned() };
         let (token, hash) = self.fresh_secret(SecretKind::Join);
         let write = write(record::JOIN_TOKEN, hash, record::encode(&document), Some(expires_at));
-        self.journal.commit(vec![write], entry).await?;
+        self.journal.write(vec![write], entry).await?;
         Ok(JoinToken { token, expires_at: expires_at.into(), pool })
     }
 
@@ -148,10 +148,7 @@ impl App {
         if let Some(claim) = self.store.record(record::NODE_CLAIM, &key).await? {
             writes.push(Write::RemoveRecord { kind: record::NODE_CLAIM, key, expected: claim.revision });
         }
-        let outcomes = self.journal.commit(writes, entry).await?;
-        if outcomes.iter().any(|outcome| *outcome != Outcome::Applied) {
-            return Err(changed());
-        }
+        self.journal.write(writes, entry).await?;
         // It says hello again, and is not let in.
         self.cells.relabelled(node).await;
         Ok(())

@@ -128,9 +128,7 @@ impl App {
             return self.refused(entry, error).await;
         }
         let removal = Write::RemoveRecord { kind: record::TOKEN, key, expected: found.revision };
-        self.journal.commit(vec![removal], entry).await?;
-        self.principals.forget();
-        Ok(())
+        self.revoke(removal, entry).await
     }
 
     /// Makes a code that opens one session for whoever asks, with the limits of the token they ask with.
@@ -149,7 +147,7 @@ impl App {
         };
         let (code, hash) = self.fresh_secret(SecretKind::LoginCode);
         let entry = caller.entry(now, Operation::LoginCodeCreate, None);
-        self.journal.commit(vec![write_code(hash, &document, expires_at)], entry).await?;
+        self.journal.write(vec![write_code(hash, &document, expires_at)], entry).await?;
         Ok(login_code(code, expires_at))
     }
 }

@@ -54,7 +54,7 @@ impl App {
             detail: Some(format!("for {subject}").into()),
             ..caller.entry(now, operation, None)
         };
-        self.journal.commit(vec![write(hash, &document, Some(expires_at))], entry).await?;
+        self.journal.write(vec![write(hash, &document, Some(expires_at))], entry).await?;
         Ok(CreatedToken { token: token(hash, document, Some(expires_at), 1), secret })
     }
 
@@ -94,11 +94,16 @@ impl App {
             return self.refused(entry, error).await;
         }
         let removal = Write::RemoveRecord { kind: record::TOKEN, key, expected: token.revision };
-        let outcomes = self.journal.commit(vec![removal], entry).await?;
+        self.revoke(removal, entry).await
+    }
+
+    /// Removes a token or a session. One that is gone already is as good as removed.
+    pub(super) async fn revoke(&self, removal: Write, entry: Entry) -> Result<()> {
+        let outcomes = self.journal.commit(vec![removal], entry).await;
         self.principals.forget();
-        match outcomes.first() {
-            Some(Outcome::Conflict(Conflict::Version(_))) => Err(changed()),
-            _ => Ok(()),
+        match outcomes?.first() {
+            Some(Outcome::Applied | Outcome::Conflict(Conflict::Missing)) => Ok(()),
+            _ => Err(changed()),
         }
     }
 
@@ -220,6 +225,6 @@ pub(super) fn token(
 }
 
 /// Somebody else was faster.
-pub(crate) fn changed() -> Error {
+fn changed() -> Error {
     Error::new(ErrorCode::Conflict, "it changed meanwhile")
 }

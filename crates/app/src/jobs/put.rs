@@ -138,8 +138,9 @@ impl App {
         let writes = vec![Write::PutJob(Box::new(job)), Write::InsertJobVersion(Box::new(version))];
         let outcomes = self.journal.commit(writes, entry).await?;
         self.jobs.forget(&namespace, &name);
+        let is_written = outcomes.iter().all(|outcome| *outcome == Outcome::Applied);
         match outcomes.iter().find_map(Outcome::conflict) {
-            None => {
+            None if is_written => {
                 self.jobs.remember_version(key, &spec);
                 Ok(answer)
             }
@@ -147,7 +148,7 @@ impl App {
                 ErrorCode::AlreadyExists,
                 format!("`{name}` was made meanwhile in `{namespace}`"),
             )),
-            Some(_) => Err(Error::new(ErrorCode::Conflict, "the job changed meanwhile")),
+            _ => Err(Error::new(ErrorCode::Conflict, "the job changed meanwhile")),
         }
     }
 }

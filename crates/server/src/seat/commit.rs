@@ -8,6 +8,7 @@ use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mainspring_app::audit::Chain;
 use mainspring_store::{Error, Outcome, Store, Transaction, Write};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -29,16 +30,17 @@ pub(super) struct Batch {
     /// How many of the writes are the engine's; the audit follows.
     pub(super) engine_writes: usize,
     pub(super) given_up: CancellationToken,
+    pub(super) chain: Arc<Chain>,
     pub(super) health: Arc<StoreHealth>,
 }
 
 /// Writes a batch. What was asked is written down even when the batch is not written.
 pub(super) async fn write(store: Arc<dyn Store>, batch: Batch) -> Delivery {
-    let Batch { mut transaction, engine_writes, given_up, health } = batch;
+    let Batch { mut transaction, engine_writes, given_up, chain, health } = batch;
     let outcomes = outcomes(&*store, &transaction, &given_up, &health).await;
     health.settled();
     if outcomes.is_none() {
-        tokio::spawn(write_alone(store, transaction.writes.split_off(engine_writes)));
+        tokio::spawn(write_alone(store, chain, transaction.writes.split_off(engine_writes)));
     }
     Delivery::Committed(outcomes)
 }
@@ -79,12 +81,13 @@ async fn outcomes(
     }
 }
 
-/// Writes the audit of what was not done. A record that exists already stays as it is.
-pub(super) async fn write_alone(store: Arc<dyn Store>, writes: Vec<Write>) {
+/// Writes the audit of what was not done, now or after the next call. A record that exists already stays as it is.
+pub(super) async fn write_alone(store: Arc<dyn Store>, chain: Arc<Chain>, writes: Vec<Write>) {
     if writes.is_empty() {
         return;
     }
-    if let Err(error) = settle(&*store, Transaction::unfenced(writes), AUDIT_PATIENCE).await {
-        error!(cause = error.source(), %error, "what was asked could not be written down");
+    if let Err(error) = settle(&*store, Transaction::unfenced(writes.clone()), AUDIT_PATIENCE).await {
+        error!(cause = error.source(), %error, "what was asked could not be written down yet");
+        chain.leave(writes);
     }
 }

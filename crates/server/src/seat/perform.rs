@@ -98,7 +98,8 @@ impl Seat {
         reign.batch = Some(Flight { engine_writes, changes });
         let given_up = reign.given_up.clone();
         let health = Arc::clone(&self.config.health);
-        let batch = commit::Batch { transaction, engine_writes, given_up, health };
+        let chain = Arc::clone(&self.config.chain);
+        let batch = commit::Batch { transaction, engine_writes, given_up, chain, health };
         self.beside(commit::write(Arc::clone(&self.config.store), batch));
         true
     }
@@ -109,7 +110,8 @@ impl Seat {
         let entries = std::mem::take(&mut reign.audit);
         let writes = self.config.chain.record(reign.now(self.config.clock), entries);
         if !writes.is_empty() {
-            tokio::spawn(commit::write_alone(Arc::clone(&self.config.store), writes));
+            let (store, chain) = (Arc::clone(&self.config.store), Arc::clone(&self.config.chain));
+            tokio::spawn(commit::write_alone(store, chain, writes));
         }
         false
     }
