@@ -124,10 +124,13 @@ pub(super) fn first_bytes(at: Timestamp) -> [u8; 8] {
     (at.as_micros().max(0) as u64).to_be_bytes()
 }
 
-/// At least as many bytes as the entry has in a record: text may double by being escaped.
+/// How many bytes one byte of text may become by being escaped.
+const ESCAPED_BYTES_MAX: usize = 6;
+
+/// At least as many bytes as the entry has in a record.
 fn size_of(entry: &Entry) -> usize {
-    let text = |text: Option<usize>| text.unwrap_or(0) * 2;
-    256 + entry.actor.len() * 2
+    let text = |text: Option<usize>| text.unwrap_or(0) * ESCAPED_BYTES_MAX;
+    256 + entry.actor.len() * ESCAPED_BYTES_MAX
         + text(entry.token.as_ref().map(|token| token.len()))
         + text(entry.namespace.as_ref().map(|namespace| namespace.as_str().len()))
         + text(entry.target.as_ref().map(|target| target.len()))

@@ -10,6 +10,8 @@ use crate::operation::Operation;
 
 /// Characters of a target that are written down.
 const TARGET_CHARS_MAX: usize = 512;
+/// Characters of a detail that are written down.
+const DETAIL_CHARS_MAX: usize = 4_096;
 
 /// Whether a call was allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,17 +62,17 @@ impl From<Entry> for AuditEntry {
             token: entry.token.as_deref().map(Into::into),
             operation: entry.operation.name().into(),
             namespace: entry.namespace.map(|namespace| namespace.as_str().into()),
-            target: entry.target.as_deref().map(short),
+            target: entry.target.as_deref().map(|target| short(target, TARGET_CHARS_MAX)),
             outcome,
             code,
-            detail: entry.detail.map(Into::into),
-            request_id: entry.request_id.as_deref().map(short),
+            detail: entry.detail.as_deref().map(|detail| short(detail, DETAIL_CHARS_MAX)),
+            request_id: entry.request_id.as_deref().map(|id| short(id, TARGET_CHARS_MAX)),
             from: entry.from.map(|address| address.to_string()),
         }
     }
 }
 
 /// The beginning of what a caller chose: they may name things at any length.
-fn short(text: &str) -> String {
-    text.chars().take(TARGET_CHARS_MAX).collect()
+fn short(text: &str, chars_max: usize) -> String {
+    text.chars().take(chars_max).collect()
 }

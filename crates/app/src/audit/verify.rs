@@ -104,7 +104,11 @@ mod tests {
     fn no_record_is_larger_than_a_store_takes() {
         let chain = chain(MemberId::MIN);
         assert_eq!(records(&chain, vec![]), []);
-        let many = records(&chain, (0..2000).map(|_| entry(limits::MESSAGE_BYTES_MAX)).collect());
+        let mut all: Vec<Entry> = (0..2000).map(|_| entry(limits::MESSAGE_BYTES_MAX)).collect();
+        all.push(entry(limits::RECORD_VALUE_BYTES_MAX));
+        let bells = Some("\u{7}".repeat(limits::WORD_BYTES_MAX).into());
+        all.extend((0..2000).map(|_| Entry { detail: bells.clone(), ..entry(0) }));
+        let many = records(&chain, all);
         assert!(many.len() > 1);
         assert!(many.iter().all(|record| record.value.len() <= limits::RECORD_VALUE_BYTES_MAX));
         assert_eq!(verify(&many), []);

@@ -80,6 +80,10 @@ impl App {
             let message = format!("must be {NONCE_BYTES_MIN} to {NONCE_BYTES_MAX} bytes");
             return Err(Error::field(ErrorCode::InvalidRequest, "nonce", message));
         }
+        if name.len() > limits::WORD_BYTES_MAX {
+            let message = format!("at most {} bytes", limits::WORD_BYTES_MAX);
+            return Err(Error::field(ErrorCode::InvalidRequest, "name", message));
+        }
         let credential = credential(token, nonce);
         let key = RecordKey::from(&SecretHash::of(token).as_bytes()[..]);
         let Some(found) = self.store.record(record::JOIN_TOKEN, &key).await? else {
