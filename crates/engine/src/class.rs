@@ -84,6 +84,8 @@ pub(crate) struct Class {
     pub(crate) order: BTreeMap<QueueKey, usize>,
     /// The first of them, under which the queue's heads have it.
     pub(crate) head: Option<QueueKey>,
+    /// How many nodes in service could take a run if they were empty, and when that was counted.
+    pub(crate) large_enough: std::cell::Cell<(u64, u32)>,
     /// No node has room; true at most while a group is listed.
     pub(crate) full: Option<Full>,
     pub(crate) armed: Armed,
@@ -99,6 +101,7 @@ impl Class {
             shapes: 0,
             order: BTreeMap::new(),
             head: None,
+            large_enough: Default::default(),
             full: None,
             armed: Armed::NOT,
         }

@@ -121,6 +121,8 @@ pub(crate) struct Nodes {
     pub(crate) turn: u64,
     /// A node left service or is gone: whoever waits for it, or avoids others, has to look again.
     pub(crate) fewer_serve: bool,
+    /// Grows whenever it changes which nodes are in service or what they are.
+    pub(crate) service: u64,
     set_by_filter: FxHashMap<Filter, usize>,
 }
 
@@ -204,6 +206,7 @@ impl Nodes {
         let (was_in_service, was_alive) = (entry.in_service(), entry.lives());
         let answer = change(entry);
         self.fewer_serve |= (was_in_service && !entry.in_service()) || (was_alive && !entry.lives());
+        self.service += u64::from(was_in_service != entry.in_service());
         match (was_in_service, entry.in_service()) {
             (false, true) => entry.sets.iter().for_each(|set| self.sets[*set].enter_service(ix, entry)),
             (true, false) => entry.sets.iter().for_each(|set| self.sets[*set].leave_service(entry)),
@@ -236,6 +239,7 @@ impl Nodes {
     }
 
     fn enter_sets(&mut self, ix: usize) {
+        self.service += 1;
         let entry = &mut self.entries[ix];
         for (set_ix, set) in &mut self.sets {
             if set.filter.passes(&entry.node) {
@@ -250,6 +254,7 @@ impl Nodes {
     }
 
     fn leave_sets(&mut self, ix: usize) {
+        self.service += 1;
         let entry = &mut self.entries[ix];
         let listed = entry.listed.take();
         for set_ix in std::mem::take(&mut entry.sets) {

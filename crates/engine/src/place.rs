@@ -10,9 +10,10 @@ use mainspring_model::{Command, Place, Shelf, Timestamp, hash};
 
 use crate::balancer::{Ask, Candidates};
 use crate::cell::Cell;
-use crate::class::{Full, QUEUE_END};
+use crate::class::{Class, Full, QUEUE_END};
 use crate::memory::About;
 use crate::message::{Message, Order};
+use crate::nodes::NodeEntry;
 use crate::preference;
 use crate::queue::{Block, Group};
 use crate::runs::Phase;
@@ -145,23 +146,37 @@ impl Cell {
         (node.lives() && node.sets.contains(&class.set)).then_some(ix)
     }
 
-    /// Whether the job prefers another node for a retry but there is none.
+    /// Whether the job prefers another node for a retry but there is none that is large enough.
     pub(crate) fn is_only_one(&self, group_ix: usize) -> bool {
         let group = &self.queue.groups[group_ix];
         if self.shapes.shapes[group.key.shape].spec.retry.node != RetryNode::OtherUnlessOnlyOne {
             return false;
         }
-        self.excluded_serving(group) == self.nodes.sets[self.queue.classes[group.class].set].serving
+        let class = &self.queue.classes[group.class];
+        let need = &class.key.need;
+        let avoided = self.excluded_serving(group).filter(|node| node.capacity().fits(need)).count() as u32;
+        avoided == self.large_enough(class)
     }
 
-    /// How many nodes in service pass the class's filter and failed the group's runs.
-    pub(crate) fn excluded_serving(&self, group: &Group) -> u32 {
+    /// The nodes in service that pass the class's filter and failed the group's runs.
+    pub(crate) fn excluded_serving(&self, group: &Group) -> impl Iterator<Item = &NodeEntry> {
         let set = self.queue.classes[group.class].set;
-        let serves = |ix: &usize| {
-            let node = self.nodes.get(*ix);
-            node.in_service() && node.sets.contains(&set)
-        };
-        group.key.excluded.iter().filter_map(|id| self.nodes.find(*id)).filter(serves).count() as u32
+        let known = group.key.excluded.iter().filter_map(|id| self.nodes.find(*id));
+        let nodes = known.map(|ix| self.nodes.get(ix));
+        nodes.filter(move |node| node.in_service() && node.sets.contains(&set))
+    }
+
+    /// How many nodes in service could take a run of the class if they were empty. Counted again only when nodes come or go.
+    fn large_enough(&self, class: &Class) -> u32 {
+        let (at, count) = class.large_enough.get();
+        if at == self.nodes.service {
+            return count;
+        }
+        let members = self.nodes.sets[class.set].members.iter().map(|(_, ix)| self.nodes.get(*ix));
+        let fits = |node: &&NodeEntry| node.in_service() && node.capacity().fits(&class.key.need);
+        let count = members.filter(fits).count() as u32;
+        class.large_enough.set((self.nodes.service, count));
+        count
     }
 
     /// Blocks the group if a pause or a limit holds it back.

@@ -81,7 +81,8 @@ impl Cell {
             return Reason::NoNode { filter, nodes };
         }
         let set = &self.nodes.sets[class.set];
-        let avoided = if self.is_only_one(group_ix) { 0 } else { self.excluded_serving(group) };
+        let avoided =
+            if self.is_only_one(group_ix) { 0 } else { self.excluded_serving(group).count() as u32 };
         let matching = match self.bound_to(group) {
             Some(bound) => u32::from(self.nodes.get(bound).in_service()),
             None => set.serving - avoided,
