@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use mainspring_model::spec::RetryNode;
 use mainspring_model::{
     Attempt, Cause, Command, Counts, JobId, JobSpec, Place, Reason, RunEventKind, RunHead, RunId, RunState,
     RunStatus, Shelf, Timestamp, counter, limits, transition,
@@ -165,7 +166,6 @@ impl Cell {
     }
 
     pub(crate) fn group_key(&self, ix: usize) -> GroupKey {
-        use mainspring_model::spec::RetryNode;
         let entry = &self.runs.entries[ix];
         let retry_node = self.shapes.of(entry).spec.retry.node;
         let failed = entry.status.extra.as_ref().map_or(&[][..], |extra| &extra.failed_nodes);
@@ -319,6 +319,7 @@ impl Cell {
     /// Keeps the attempt that just ended as a row of its own, because another follows.
     fn keep_attempt(&mut self, ix: usize) {
         let entry = &mut self.runs.entries[ix];
+        let retry_node = self.shapes.of(entry).spec.retry.node;
         let token = entry.token();
         let status = &mut entry.status;
         let (Some(node), Some(placed_at), Some(finished_at), Some(cause)) =
@@ -330,7 +331,9 @@ impl Cell {
             let begun_at = status.begun_at();
             status.extra_mut().begun_at = begun_at;
         }
-        if !cause.never_started() && !matches!(cause, Cause::Drained { .. }) {
+        // A node that refused is avoided like one that failed; a run that wants its node again waits until it takes it.
+        let refused_same = cause.never_started() && retry_node == RetryNode::Same;
+        if !refused_same && !matches!(cause, Cause::Drained { .. }) {
             let failed = &mut status.extra_mut().failed_nodes;
             failed.retain(|have| *have != node);
             failed.push(node);

@@ -154,6 +154,58 @@ fn a_retry_goes_to_another_node_unless_there_is_only_one() {
 }
 
 #[test]
+fn the_only_one_that_is_large_enough_is_the_only_one() {
+    let mut world = World::new();
+    world.node_with("large", |node| node.capacity.cpu_milli = 64_000);
+    let small = world.node("small");
+    let job = world.job_with(|spec| {
+        spec.retry.max = 9;
+        spec.resources.cpu_milli = 16_000;
+    });
+    let run = world.submit(&job);
+    for _ in 0..3 {
+        world.end(run, failed());
+        assert_eq!((world.state(run), world.node_of(run)), (RunState::Running, "large".into()));
+    }
+    world.node_with("larger", |node| node.capacity.cpu_milli = 65_000);
+    world.end(run, failed());
+    assert_eq!(world.node_of(run), "larger", "there are two by now");
+    // A node that grows is another one too, and one that shrinks is none.
+    world.end(run, failed());
+    world.end(run, failed());
+    world.agent(small).node.capacity.cpu_milli = 16_000;
+    world.connect(small);
+    world.end(run, failed());
+    assert_eq!(world.node_of(run), "small");
+}
+
+#[test]
+fn a_node_that_refuses_is_avoided_like_one_that_failed() {
+    let mut world = World::new();
+    let full = world.node("a");
+    world.node("b");
+    let refused = || Cause::Refused { message: "the disk is full".into() };
+    let job = world.job_with(|spec| spec.dispatch = balancer(Balancer::First));
+    let run = world.submit(&job);
+    assert_eq!(world.node_of(run), "a");
+    world.end(run, refused());
+    assert_eq!((world.state(run), world.node_of(run)), (RunState::Running, "b".into()));
+    world.finish(run);
+
+    // Who wants its node again waits for it, and whoever has refused once is not pinned to it.
+    let same = world.job_with(|spec| {
+        spec.retry.node = RetryNode::Same;
+        spec.dispatch = balancer(Balancer::First);
+    });
+    let run = world.submit(&same);
+    world.end(run, refused());
+    assert_eq!(world.node_of(run), "a");
+    world.silence(full);
+    world.pass(secs(20));
+    assert_eq!((world.state(run), world.node_of(run)), (RunState::Running, "b".into()));
+}
+
+#[test]
 fn a_run_that_avoids_a_node_takes_it_when_the_others_go() {
     let mut world = World::new();
     world.node_with("a", |node| node.slots = 1);
