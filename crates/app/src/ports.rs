@@ -7,8 +7,8 @@ use bytes::Bytes;
 use mainspring_engine::{Answer, Stats};
 use mainspring_model::spec::Digest;
 use mainspring_model::{
-    AttemptToken, CellId, Epoch, Job, JobSpec, Namespace, Node, NodeId, Pause, Reason, Run, RunHead, RunId,
-    RunState, Timestamp,
+    AttemptToken, CellId, Epoch, Job, JobPause, JobSpec, Namespace, Node, NodeId, Pause, Reason, Run,
+    RunHead, RunId, RunState, Timestamp,
 };
 use std::ops::Range;
 use std::pin::Pin;
@@ -73,7 +73,7 @@ pub struct NewRun {
     /// The specification that the head pins.
     pub spec: Arc<JobSpec>,
     /// Whether the job is paused.
-    pub pause: Option<Pause>,
+    pub pause: Option<JobPause>,
 }
 
 /// What an owner is asked to do.

@@ -234,7 +234,7 @@ impl Cell {
             return self.reply_now(request, changed());
         }
         match change {
-            Change::Job(job, pause) => self.job_paused(now, job, pause),
+            Change::Job(job, revision, pause) => self.job_paused(now, job, revision, pause),
             Change::Cell(pause) => self.cell_paused(now, pause),
             Change::Nothing => {}
         }
@@ -277,7 +277,7 @@ impl Cell {
 /// What takes effect when the write is durable.
 fn change_of(write: &Write) -> Change {
     match write {
-        Write::PutJob(job) => Change::Job(job.id, job.pause.clone()),
+        Write::PutJob(job) => Change::Job(job.id, job.revision, job.pause.clone()),
         Write::PauseCell(pause) => Change::Cell(pause.as_deref().cloned()),
         Write::InsertRun(_)
         | Write::UpdateRun(_)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_model::{
-    AttemptToken, Cause, Job, JobSpec, Node, NodeId, Pause, Payload, Progress, Run, RunHead, RunId,
+    AttemptToken, Cause, Job, JobPause, JobSpec, Node, NodeId, Pause, Payload, Progress, Run, RunHead, RunId,
     Timestamp, Usage,
 };
 use mainspring_store::ShelfQuery;
@@ -101,7 +101,7 @@ pub struct Submission {
     /// The specification that the head pins.
     pub spec: Arc<JobSpec>,
     /// Whether the job was paused when its row was read.
-    pub pause: Option<Pause>,
+    pub pause: Option<JobPause>,
 }
 
 /// A node introduces itself, with everything it holds. The node's id lives in its journal: a node that lost
@@ -225,5 +225,5 @@ pub struct LoadedRun {
     /// The specification that it pins, or none when that is missing or damaged.
     pub spec: Option<Arc<JobSpec>>,
     /// Whether its job is paused.
-    pub pause: Option<Pause>,
+    pub pause: Option<JobPause>,
 }

@@ -114,6 +114,7 @@ impl Cell {
         self.unpark_sometimes(now);
         self.read_in();
         self.sweep_nodes(now);
+        self.sweep_pauses(now);
         self.arm_poll(now);
     }
 

@@ -62,7 +62,8 @@ pub(crate) struct InFlight {
 /// What takes effect in memory when it is durable.
 #[derive(Debug)]
 pub(crate) enum Change {
-    Job(JobId, Option<Pause>),
+    /// The job's row has this revision now, and this pause.
+    Job(JobId, u64, Option<Pause>),
     Cell(Option<Pause>),
     Nothing,
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mainspring_model::spec::{Balancer, Dispatch, PriorityClass};
-use mainspring_model::{JobId, JobSpec, Pause};
+use mainspring_model::{JobId, JobSpec, Pause, Timestamp};
 use rustc_hash::FxHashMap;
 use slab::Slab;
 
@@ -49,6 +49,8 @@ pub(crate) struct Shapes {
     job_by_id: FxHashMap<JobId, usize>,
     /// How jobs fared under earlier owners, for those that have no entry yet.
     pub(crate) remembered: FxHashMap<JobId, Health>,
+    /// Rows of jobs that this owner wrote of late: their revisions, and when.
+    pub(crate) written: FxHashMap<JobId, (u64, Timestamp)>,
 }
 
 impl Shapes {
@@ -59,11 +61,6 @@ impl Shapes {
 
     pub(crate) fn find(&self, job: JobId, version: u32) -> Option<usize> {
         self.by_version.get(&(job, version)).copied()
-    }
-
-    /// Whether the job has an entry.
-    pub(crate) fn knows(&self, job: JobId) -> bool {
-        self.job_by_id.contains_key(&job)
     }
 
     /// How a job fares.

@@ -112,3 +112,34 @@ fn of_two_who_pause_the_same_at_once_the_second_learns_what_the_first_did() {
     assert!(world.store.job(job.id).unwrap().pause.is_some(), "the second had read an older row");
     assert!(world.store.cell_pause(mainspring_model::CellId(0)).is_none());
 }
+
+#[test]
+fn a_submission_by_somebody_who_read_the_job_before_the_resume_does_not_pause_it_again() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.job();
+    world.pause_job(&job, Some(paused(world.now)));
+    let old = world.store.job(job.id);
+    world.pause_job(&job, None);
+    let head = world.head(&job);
+    let run = head.id;
+    world.submit_read(&job, head, old.as_ref());
+    world.states(&[run], RunState::Running);
+    // A read of the store that was under way says as little.
+    world.finish(run);
+    let late = world.insert_elsewhere(&job, |_| {});
+    let mut read = world.read(mainspring_store::ShelfQuery {
+        cell: world.config.cell,
+        shelf: mainspring_model::Shelf::Arrived,
+        after: None,
+        rank_max: None,
+        limit: 10,
+    });
+    read.rows[0].pause = old.and_then(|row| row.job_pause());
+    world.handle(mainspring_engine::Event::ShelfRead(Box::new(read)));
+    world.states(&[late], RunState::Running);
+    // Who reads the row that pauses it again is believed.
+    world.pause_job(&job, Some(paused(world.now)));
+    let held = world.submit(&job);
+    world.states(&[held], RunState::Waiting);
+}

@@ -39,6 +39,22 @@ pub struct Pause {
     pub at: Timestamp,
 }
 
+/// A job's pause, and which revision of the row says so: of two rows the later one is right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobPause {
+    /// The row's revision.
+    pub revision: u64,
+    /// What it says.
+    pub pause: Pause,
+}
+
+impl Job {
+    /// The pause that the row says.
+    pub fn job_pause(&self) -> Option<JobPause> {
+        self.pause.clone().map(|pause| JobPause { revision: self.revision, pause })
+    }
+}
+
 /// An immutable version of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobVersion {

@@ -37,7 +37,7 @@ pub use counter::{CounterKey, Counts};
 pub use error::ErrorCode;
 pub use event::{RunEvent, RunEventKind};
 pub use id::{AttemptId, JobId, MemberId, NodeId, RunId};
-pub use job::{Job, JobVersion, Pause};
+pub use job::{Job, JobPause, JobVersion, Pause};
 pub use label::Labels;
 pub use name::Name;
 pub use namespace::Namespace;

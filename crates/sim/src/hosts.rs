@@ -64,7 +64,7 @@ impl World {
                 if let Some(at) = head.not_before {
                     self.checker.not_before.insert(head.id, at.as_micros());
                 }
-                let pause = self.store.core.job(head.job).and_then(|job| job.pause);
+                let pause = self.store.core.job(head.job).and_then(|job| job.job_pause());
                 scheduler.submit(self.now, request, head, (job, pause), &mut doings);
             }
             ToScheduler::Operate { .. } => {

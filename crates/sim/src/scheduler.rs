@@ -9,7 +9,7 @@ use mainspring_engine::{
     Answer, Cell, Config, Event, LeaseAnswer, LeaseStep, LoadedRun, Message, Owner, OwnerConfig, RequestId,
     ShelfRead, Submission, Tenure,
 };
-use mainspring_model::{CellId, JobId, MemberId, Pause, RunHead, RunId, Timestamp};
+use mainspring_model::{CellId, JobId, JobPause, MemberId, RunHead, RunId, Timestamp};
 use mainspring_store::{Outcome, Transaction, Write};
 
 use crate::jobs::SimJob;
@@ -210,7 +210,7 @@ impl Scheduler {
         now: i64,
         request: u64,
         head: RunHead,
-        (job, pause): (usize, Option<Pause>),
+        (job, pause): (usize, Option<JobPause>),
         doings: &mut Vec<Doing>,
     ) {
         let pause = pause.filter(|_| self.plant != Some(Plant::ForgetPause));
@@ -403,7 +403,7 @@ impl Scheduler {
     }
 
     /// A run with the specification that it pins, as the store has it.
-    fn loaded(&self, mut run: mainspring_model::Run, pauses: &BTreeMap<JobId, Pause>) -> LoadedRun {
+    fn loaded(&self, mut run: mainspring_model::Run, pauses: &BTreeMap<JobId, JobPause>) -> LoadedRun {
         if self.plant == Some(Plant::ForgetDeadline) {
             Arc::make_mut(&mut run.head).deadline = None;
         }

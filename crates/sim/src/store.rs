@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use mainspring_engine::Tenure;
-use mainspring_model::{CellId, Epoch, JobId, Lease, MemberId, Node, Pause, Timestamp};
+use mainspring_model::{CellId, Epoch, JobId, JobPause, Lease, MemberId, Node, Pause, Timestamp};
 use mainspring_store::{
     Error, LeaseGrant, LeaseRequest, Outcome, Page, Record, ShelfQuery, Transaction, Write,
 };
@@ -33,7 +33,7 @@ pub(crate) enum Told {
     Asked(LeaseGrant),
     Renewed(bool),
     Tenure(Box<Handover>),
-    Shelf(ShelfQuery, Page<mainspring_model::Run>, BTreeMap<JobId, Pause>),
+    Shelf(ShelfQuery, Page<mainspring_model::Run>, BTreeMap<JobId, JobPause>),
     Away,
 }
 
@@ -104,7 +104,7 @@ impl SimStore {
             Ask::Shelf(query) => match self.core.shelf(&query) {
                 Ok(page) => {
                     let paused = |run: &mainspring_model::Run| {
-                        Some((run.head.job, self.core.job(run.head.job)?.pause?))
+                        Some((run.head.job, self.core.job(run.head.job)?.job_pause()?))
                     };
                     let pauses = page.rows.iter().filter_map(paused).collect();
                     Told::Shelf(query, page, pauses)

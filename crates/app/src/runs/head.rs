@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use mainspring_engine::priority_of;
 use mainspring_model::{
-    ErrorCode, Job, JobId, JobSpec, Namespace, Pause, Payload, RunHead, Timestamp, limits,
+    ErrorCode, Job, JobId, JobPause, JobSpec, Namespace, Payload, RunHead, Timestamp, limits,
 };
 use mainspring_wire::api::Submit;
 use serde_json::{Map, Value, json};
@@ -26,7 +26,7 @@ pub(super) struct Pinned {
     pub(super) version: u32,
     pub(super) spec: Arc<JobSpec>,
     pub(super) inline: Option<Payload>,
-    pub(super) pause: Option<Pause>,
+    pub(super) pause: Option<JobPause>,
 }
 
 impl App {
@@ -88,7 +88,7 @@ impl App {
 
     pub(super) async fn pin(&self, job: &Job, version: u32) -> Result<Pinned> {
         let spec = self.find_version(job.id, version).await?;
-        Ok(Pinned { job: job.id, version, spec, inline: None, pause: job.pause.clone() })
+        Ok(Pinned { job: job.id, version, spec, inline: None, pause: job.job_pause() })
     }
 }
 

@@ -2,12 +2,17 @@
 //! holds groups back, it does not rewrite runs: pausing a job with a million waiting runs is one write. It
 //! takes effect when it is durable.
 
-use mainspring_model::{Job, JobId, Pause, Timestamp};
+use std::time::Duration;
+
+use mainspring_model::{Job, JobId, JobPause, Pause, Timestamp};
 use mainspring_store::Write;
 
 use crate::cell::Cell;
 use crate::event::RequestId;
 use crate::queue::Block;
+
+/// Nobody acts on a row that was read longer ago.
+const OLDEST_READ: Duration = Duration::from_secs(600);
 
 impl Cell {
     pub(crate) fn pause_job(
@@ -24,7 +29,8 @@ impl Cell {
     }
 
     /// A job is durably paused or resumed.
-    pub(crate) fn job_paused(&mut self, now: Timestamp, job: JobId, pause: Option<Pause>) {
+    pub(crate) fn job_paused(&mut self, now: Timestamp, job: JobId, revision: u64, pause: Option<Pause>) {
+        self.shapes.written.insert(job, (revision, now));
         let ix = self.shapes.job(job);
         let entry = &mut self.shapes.jobs[ix];
         let resumed = pause.is_none();
@@ -36,12 +42,18 @@ impl Cell {
         }
     }
 
-    /// A row that was read says that its job is paused. What the owner knows is newer than any read.
-    pub(crate) fn learn_pause(&mut self, job: JobId, pause: Pause) {
-        if !self.shapes.knows(job) {
+    /// A row that somebody read says that its job is paused. What this owner wrote since is newer.
+    pub(crate) fn learn_pause(&mut self, job: JobId, read: JobPause) {
+        let written = self.shapes.written.get(&job).map_or(0, |(revision, _)| *revision);
+        if read.revision >= written {
             let ix = self.shapes.job(job);
-            self.shapes.jobs[ix].pause = Some(pause);
+            self.shapes.jobs[ix].pause.get_or_insert(read.pause);
         }
+    }
+
+    /// Forgets what was written so long ago that nobody still holds an older row.
+    pub(crate) fn sweep_pauses(&mut self, now: Timestamp) {
+        self.shapes.written.retain(|_, (_, at)| now.since(*at) < OLDEST_READ);
     }
 
     /// Neither a pause nor a suspicion holds the job back any more.

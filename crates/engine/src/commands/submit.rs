@@ -37,9 +37,8 @@ impl Cell {
         let after_insert = head.idempotency_key.is_some() && (spec.concurrency.is_some() || is_late);
         let status = RunStatus { version: 0, ..RunStatus::arrived(self.config.cell, head.created_at) };
         let ix = self.enter(now, Arc::new(head), status, &spec);
-        let job = self.shapes.of(&self.runs.entries[ix]).job;
         if let Some(pause) = pause {
-            self.shapes.jobs[job].pause.get_or_insert(pause);
+            self.learn_pause(self.runs.entries[ix].head.job, pause);
         }
         self.mark(ix);
         let answer = Answer::Submitted { run, duplicate: false };

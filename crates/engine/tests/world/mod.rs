@@ -14,9 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mainspring_engine::{Batch, Cell, Config, Event, LoadedRun, Message, RequestId, ShelfRead, Tenure};
-use mainspring_model::{
-    CellId, Epoch, JobId, JobSpec, MemberId, NodeId, Pause, Run, RunId, Timestamp, limits,
-};
+use mainspring_model::{CellId, Epoch, JobId, JobSpec, MemberId, NodeId, Run, RunId, Timestamp, limits};
 use mainspring_store::{LeaseGrant, LeaseRequest, ShelfQuery};
 use mainspring_store_mem::MemCore;
 
@@ -163,7 +161,7 @@ impl World {
     /// A row with what belongs to it.
     pub(crate) fn loaded(&self, run: Run) -> LoadedRun {
         let spec = self.specs.get(&(run.head.job, run.head.job_version)).cloned();
-        let pause: Option<Pause> = self.store.job(run.head.job).and_then(|job| job.pause);
+        let pause = self.store.job(run.head.job).and_then(|job| job.job_pause());
         LoadedRun { run, spec, pause }
     }
 

@@ -132,7 +132,13 @@ impl World {
 
     /// A submission as it is.
     pub(crate) fn submit_head(&mut self, job: &Job, head: RunHead) {
-        let pause = self.store.job(job.id).and_then(|job| job.pause);
+        let row = self.store.job(job.id);
+        self.submit_read(job, head, row.as_ref());
+    }
+
+    /// A submission by somebody who read the job's row before.
+    pub(crate) fn submit_read(&mut self, job: &Job, head: RunHead, row: Option<&mainspring_model::Job>) {
+        let pause = row.and_then(|row| row.job_pause());
         let submission = Submission { request: self.request(), head, spec: job.spec.clone(), pause };
         self.handle(Event::Submit(Box::new(submission)));
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_util::{StreamExt, stream};
 use mainspring_engine::{LoadedRun, ShelfRead};
 use mainspring_model::spec::{self, Format};
-use mainspring_model::{JobId, JobSpec, Pause, Run};
+use mainspring_model::{JobId, JobPause, JobSpec, Run};
 use mainspring_store::{Result, ShelfQuery, Store};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -94,13 +94,13 @@ async fn specs(store: &dyn Store, keys: Vec<(JobId, u32)>) -> Result<BTreeMap<(J
     Ok(versions.into_iter().map(|version| ((version.job, version.version), version.spec)).collect())
 }
 
-async fn pauses(store: &dyn Store, jobs: BTreeSet<JobId>) -> Result<BTreeMap<JobId, Pause>> {
+async fn pauses(store: &dyn Store, jobs: BTreeSet<JobId>) -> Result<BTreeMap<JobId, JobPause>> {
     let mut read =
         stream::iter(jobs).map(|job| async move { (job, store.job(job).await) }).buffer_unordered(AT_ONCE);
     let mut pauses = BTreeMap::new();
     while let Some((id, job)) = read.next().await {
         match job {
-            Ok(job) => pauses.extend(job.and_then(|job| job.pause).map(|pause| (id, pause))),
+            Ok(job) => pauses.extend(job.and_then(|job| job.job_pause()).map(|pause| (id, pause))),
             Err(error) if error.is_transient() => return Err(error),
             Err(error) => warn!(job = %id, %error, "a job cannot be read"),
         }
