@@ -10,6 +10,8 @@ use axum::response::Redirect;
 use axum::routing::get;
 use mainspring_blob::{Error, Limits, Networks, Places, Transfers};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use super::bucket::{Bucket, credentials};
@@ -154,4 +156,41 @@ async fn outputs_are_stored() {
         far().fetch(&format!("file://{}", from.display()), &directory.path().join("copy"), NO_LIMITS).await;
     assert!(matches!(read, Err(Error::Place { .. })), "{read:?}");
     nothing_at(&directory.path().join("copy"));
+}
+
+/// An upload of 32 MiB to a server that reads so much of it, with a rest after each MiB.
+async fn upload_to_a_slow_server(parts: usize) -> Result<u64, Error> {
+    const PARTS: usize = 32;
+    const PART: usize = 1 << 20;
+    let directory = tempfile::tempdir().unwrap();
+    let from = directory.path().join("result");
+    std::fs::write(&from, vec![7; PARTS * PART]).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/result", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        let mut part = vec![0; PART];
+        for _ in 0..parts {
+            socket.read_exact(&mut part).await.unwrap();
+            tokio::time::sleep(Duration::from_secs(5)).await;
+        }
+        if parts < PARTS {
+            return std::future::pending::<()>().await;
+        }
+        // What is left is about as long as the head of the request.
+        socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+        drop(socket.read(&mut part).await);
+    });
+    near().store(&from, &url).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_upload_may_take_as_long_as_it_moves() {
+    assert_eq!(upload_to_a_slow_server(32).await.unwrap(), 32 << 20);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_upload_that_does_not_move_is_given_up() {
+    let stuck = upload_to_a_slow_server(1).await;
+    assert!(matches!(&stuck, Err(Error::Network { why, .. }) if why.contains("60 s")), "{stuck:?}");
 }

@@ -10,18 +10,31 @@ use std::time::Duration;
 use opendal::{Buffer, HttpBody, HttpTransport, HttpTransporter};
 use opendal_http_transport_reqwest::ReqwestTransport;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::{Client, redirect};
+use reqwest::{Client, ClientBuilder, redirect};
 
 use crate::error::{Error, FORBIDDEN};
 use crate::networks::Networks;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a server may be silent.
-const READ_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long the other end may be silent.
+pub(super) const SILENCE_MAX: Duration = Duration::from_secs(60);
 const REDIRECTIONS_MAX: usize = 5;
 
-/// A client that reaches only what it may.
+/// A client that reaches only what it may. It gives up on an answer that does not come, or breaks off.
 pub(crate) fn client(networks: &Networks) -> Result<Client, Error> {
+    build(builder(networks).read_timeout(SILENCE_MAX))
+}
+
+/// The same, for uploads: the answer comes after everything was sent, however long that takes.
+pub(super) fn upload_client(networks: &Networks) -> Result<Client, Error> {
+    build(builder(networks))
+}
+
+fn build(builder: ClientBuilder) -> Result<Client, Error> {
+    builder.build().map_err(|error| Error::Storage(error.to_string()))
+}
+
+fn builder(networks: &Networks) -> ClientBuilder {
     // The one provider of the build; an application that has installed it already is not disturbed.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let hosts = networks.clone();
@@ -40,10 +53,7 @@ pub(crate) fn client(networks: &Networks) -> Result<Client, Error> {
         .redirect(follow)
         .dns_resolver(Arc::new(Resolver { networks: networks.clone() }))
         .connect_timeout(CONNECT_TIMEOUT)
-        .read_timeout(READ_TIMEOUT)
         .user_agent(concat!("mainspring/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(|error| Error::Storage(error.to_string()))
 }
 
 /// The same, for the storage library.

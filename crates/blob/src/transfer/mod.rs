@@ -32,14 +32,15 @@ pub struct Transfers {
     networks: Networks,
     places: Places,
     client: Client,
+    uploads: Client,
     credentials: Option<Credentials>,
 }
 
 impl Transfers {
     /// With these addresses allowed beside the public ones, and these directories for `file:`.
     pub fn new(networks: Networks, places: Places) -> Result<Self, Error> {
-        let client = guarded::client(&networks)?;
-        Ok(Self { networks, places, client, credentials: None })
+        let (client, uploads) = (guarded::client(&networks)?, guarded::upload_client(&networks)?);
+        Ok(Self { networks, places, client, uploads, credentials: None })
     }
 
     /// With these credentials for buckets instead of those of the environment.

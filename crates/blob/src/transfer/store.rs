@@ -7,9 +7,12 @@ use std::path::Path;
 use futures_util::StreamExt;
 use reqwest::{Body, Url};
 use tokio::fs::{self, File};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
 use tokio_util::io::ReaderStream;
 
-use super::{Transfers, guarded};
+use super::Transfers;
+use super::guarded::{self, SILENCE_MAX};
 use crate::error::{Error, bare};
 use crate::location;
 use crate::places::{Places, through};
@@ -41,13 +44,30 @@ impl Transfers {
 
     async fn put(&self, file: File, size: u64, url: &Url) -> Result<(), Error> {
         guarded::check(&self.networks, url)?;
-        let body = Body::wrap_stream(ReaderStream::with_capacity(file, READ_BYTES));
-        let request = self.client.put(url.clone()).header(reqwest::header::CONTENT_LENGTH, size).body(body);
-        let answer = request.send().await.map_err(|error| Error::network(url.as_str(), &error))?;
+        let (moved, moves) = watch::channel(());
+        let content = ReaderStream::with_capacity(file, READ_BYTES).inspect(move |_| drop(moved.send(())));
+        let body = Body::wrap_stream(content);
+        let request = self.uploads.put(url.clone()).header(reqwest::header::CONTENT_LENGTH, size).body(body);
+        let answer = tokio::select! {
+            answer = request.send() => answer.map_err(|error| Error::network(url.as_str(), &error))?,
+            () = silence(moves) => {
+                let why = format!("nothing was taken or answered for {} s", SILENCE_MAX.as_secs());
+                return Err(Error::Network { url: bare(url.as_str()), why });
+            }
+        };
         if answer.status().is_success() {
             return Ok(());
         }
         Err(Error::Status { url: bare(url.as_str()), status: answer.status().as_u16() })
+    }
+}
+
+/// Returns when nothing moved for too long, be it the content or, after all of it, the answer.
+async fn silence(mut moves: watch::Receiver<()>) {
+    while let Ok(Ok(())) = timeout(SILENCE_MAX, moves.changed()).await {}
+    if moves.has_changed().is_err() {
+        // All of it was sent.
+        sleep(SILENCE_MAX).await;
     }
 }
 
