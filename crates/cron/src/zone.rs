@@ -55,6 +55,13 @@ impl Zone {
         format!("{}{}", zoned.datetime(), zoned.offset())
     }
 
+    /// A moment on the wall clock.
+    pub fn zoned(&self, at: crate::Micros) -> jiff::Zoned {
+        let (first, last) = (jiff::Timestamp::MIN, jiff::Timestamp::MAX);
+        let at = at.clamp(first.as_microsecond(), last.as_microsecond());
+        jiff::Timestamp::from_microsecond(at).unwrap_or(last).to_zoned(self.0.clone())
+    }
+
     /// The stretch that a second is in.
     pub(crate) fn stretch(&self, second: i64) -> Stretch {
         let at = timestamp(second);

@@ -87,6 +87,8 @@ pub const TEXT_BYTES_MAX: usize = 256 * 1024;
 pub const LINE_BYTES_MAX: usize = 32 * 1024;
 /// Entries of any list or map in a job file: arguments, variables, parameters, rules…
 pub const SPEC_ENTRIES_MAX: usize = 1024;
+/// Triggers of one job.
+pub const TRIGGERS_MAX: usize = 100;
 /// The longest duration.
 pub const DURATION_MAX: Duration = Duration::from_secs(3650 * 24 * 3600);
 /// Retries of one run.

@@ -63,6 +63,47 @@ impl fmt::Debug for Timestamp {
     }
 }
 
+/// Moments as text for people's files: RFC 3339, such as `2027-01-01T00:00:00Z`.
+pub mod text {
+    use serde::Serializer;
+
+    use super::Timestamp;
+
+    /// Reads a moment; a text without an offset is refused.
+    pub fn parse(text: &str) -> Result<Timestamp, String> {
+        let parsed: Result<jiff::Timestamp, _> = text.parse();
+        parsed.map(|at| Timestamp::from_micros(at.as_microsecond())).map_err(|_| {
+            "write a moment with its offset, such as `2027-01-01T08:00:00+01:00` or `2027-01-01T07:00:00Z`"
+                .to_owned()
+        })
+    }
+
+    /// Writes a moment, without a fraction that is zero.
+    pub fn format(at: Timestamp) -> String {
+        jiff::Timestamp::from_microsecond(at.as_micros()).map_or_else(|_| at.to_string(), |at| at.to_string())
+    }
+
+    /// For serde.
+    pub fn serialize<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&format(*at))
+    }
+
+    /// For moments that may be absent.
+    pub mod option {
+        use serde::Serializer;
+
+        use super::Timestamp;
+
+        /// For serde.
+        pub fn serialize<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+            match at {
+                Some(at) => super::serialize(at, serializer),
+                None => serializer.serialize_none(),
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

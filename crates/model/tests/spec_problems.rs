@@ -72,7 +72,7 @@ fn several_unknown_fields_are_told_together_with_the_nearest_name() {
         &[
             "command: unknown field `command`; it belongs under `process`",
             "cpu: unknown field `cpu`; it belongs under `resources`",
-            "cron: unknown field `cron`; it will belong under `triggers`, which is not acted on yet",
+            "cron: unknown field `cron`; it belongs under `triggers`",
             "retries: unknown field `retries`; did you mean `retry`?",
         ],
     );
@@ -81,9 +81,9 @@ fn several_unknown_fields_are_told_together_with_the_nearest_name() {
 #[test]
 fn reserved_words_say_so() {
     check_with(
-        "triggers: [{cron: '0 3 * * *'}]",
+        "alerts: [{failed: team}]",
         &[
-            "triggers: `triggers` is not acted on yet, so it is refused: when the job fires by itself: cron, interval, at, after a job, webhook",
+            "alerts: `alerts` is not acted on yet, so it is refused: who is told when a run fails, is late or did not run",
         ],
     );
     check(
@@ -390,5 +390,58 @@ fn templates() {
     check(
         "name: x\nhandler: h\nparameters: {day: string}\nconcurrency: {limit: 1, key: '{{ params.day }}'}\n",
         &[],
+    );
+}
+
+#[test]
+fn triggers() {
+    let right = "triggers: [{cron: '0 3 * * *', zone: europe/berlin}, {every: 6h, offset: 1h}, {delay: 5m}, {after: other}]";
+    check_with(right, &[]);
+    check_with(
+        "triggers: [{cron: '0 25 * * *'}, {cron: '0 3 * * *', name: b, zone: Mars/Olympus}, {zone: UTC}, {every: 5m, at: 2027-01-01}]",
+        &[
+            "triggers[0].cron: hour `25`: `25` is not 0 to 23",
+            "triggers[1].zone: `Mars/Olympus`: `Mars/Olympus` is not a zone; write one such as Europe/Berlin, Asia/Shanghai or UTC",
+            "triggers[2]: says not when it fires; write one of `cron`, `every`, `delay`, `at`, `after`",
+            "triggers[3].at: write a moment with its offset, such as `2027-01-01T08:00:00+01:00` or `2027-01-01T07:00:00Z`",
+            "triggers[3]: follows several things: every, at; write one of `cron`, `every`, `delay`, `at`, `after`",
+        ],
+    );
+    check_with(
+        "triggers: [{every: 5m, zone: UTC, dst: {gap: twice}}, {delay: 5m, misfire: all}, {at: 2027-01-01T00:00:00Z, count: 3}]",
+        &[
+            "triggers[0].dst.gap: `twice` is not one of once, skip",
+            "triggers[0].zone: belongs to `cron`",
+            "triggers[0].dst: belongs to `cron`",
+            "triggers[1].misfire: belongs to `cron` and `every`, which repeat by the clock",
+            "triggers[2].count: belongs to `cron` and `every`, which repeat by the clock",
+        ],
+    );
+    check_with(
+        "triggers: [{every: 1500ms}, {every: 5m, name: b, misfire: {window: 5s, max: 3}}, {cron: '* * * * *', from: 2027-01-02T00:00:00Z, until: 2027-01-01T00:00:00Z}]",
+        &[
+            "triggers[0].every: an interval and its offset are whole seconds",
+            "triggers[1].misfire.window: is at least 1m: what is less late is in time",
+            "triggers[1].misfire.max: belongs to `policy: all`",
+            "triggers[2].until: nothing is between `from` and `until`",
+        ],
+    );
+    check_with(
+        "triggers: [{every: 5m}, {every: 6m}]",
+        &["triggers[1]: another trigger is called `every` too; give it a `name` of its own"],
+    );
+    check_with(
+        "parameters: {day: string, size: {type: integer, default: 3}}\ntriggers: [{every: 5m, parameters: {size: big, when: 1}}]",
+        &[
+            "triggers[0].parameters.size: expected a whole number, found the text `big`",
+            "triggers[0].parameters.when: the job has no such parameter",
+            "triggers[0]: the job requires `day`, and nobody is there to give it when this fires; write `parameters: {day: …}`",
+        ],
+    );
+    check_with(
+        "parameters: {day: string}\ntriggers: [{delay: 1m, parameters: {day: '{{ logical_time | date }}{{ params.x }}'}}]",
+        &[
+            "triggers[0].parameters.day: `params.x` is not known here; triggers know `logical_time`, the planned moment",
+        ],
     );
 }

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::{
     Artifact, Balancer, Body, Concurrency, Dispatch, Parameters, Placement, Priority, RateLimit, Retention,
-    Retry, Template, Timeouts,
+    Retry, Template, Timeouts, Trigger,
 };
 use crate::label::Labels;
 use crate::name::Name;
@@ -49,6 +49,9 @@ pub struct JobSpec {
     /// The values that a run may or must be given.
     #[serde(skip_serializing_if = "Parameters::is_empty")]
     pub parameters: Parameters,
+    /// When it fires by itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub triggers: Vec<Trigger>,
     /// What happens when an attempt fails.
     #[serde(skip_serializing_if = "Retry::is_default")]
     pub retry: Retry,
@@ -120,6 +123,7 @@ impl JobSpec {
             inputs: BTreeMap::new(),
             outputs: BTreeMap::new(),
             parameters: Parameters::default(),
+            triggers: Vec::new(),
             retry: Retry::default(),
             timeout: Timeouts::default(),
             concurrency: None,

@@ -11,6 +11,8 @@ use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::logical_time::{self, LogicalTime};
+
 /// Steps that a check may take.
 const CHECK_FUEL: u64 = 10_000;
 
@@ -40,6 +42,17 @@ impl Template {
         text.map_err(|error| words(&error))
     }
 
+    /// The text for a planned moment, in at most `fuel` steps.
+    pub fn render_at(&self, time: &LogicalTime, fuel: u64) -> Result<String, String> {
+        if self.is_plain() {
+            return Ok(self.0.to_string());
+        }
+        let time = minijinja::Value::from_object(time.clone());
+        let text = environment(UndefinedBehavior::Strict, fuel)
+            .render_str(&self.0, minijinja::context! { logical_time => time });
+        text.map_err(|error| words(&error))
+    }
+
     /// The names that it uses (`params.day`), or what is wrong with it whatever the parameters are.
     pub fn names(&self) -> Result<BTreeSet<String>, String> {
         if self.is_plain() {
@@ -64,6 +77,7 @@ fn environment(undefined: UndefinedBehavior, fuel: u64) -> Environment<'static> 
     let mut environment = Environment::empty();
     environment.set_undefined_behavior(undefined);
     environment.set_fuel(Some(fuel));
+    logical_time::add_filters(&mut environment);
     environment
 }
 

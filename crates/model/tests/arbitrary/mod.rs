@@ -34,6 +34,11 @@ pub(crate) fn job() -> impl Strategy<Value = JobSpec> {
             spec.retry.max = 0;
         }
         (spec.dispatch, spec.placement, spec.resources, spec.priority) = place;
+        let required = |parameter: &Parameter| parameter.presence == Presence::Required;
+        // Whoever requires values is not fired without them.
+        if !spec.parameters.0.values().any(required) {
+            spec.triggers = policies.7;
+        }
         spec
     })
 }
@@ -186,7 +191,16 @@ fn parameters() -> impl Strategy<Value = Parameters> {
     btree_map("[a-z][a-z0-9_]{0,5}".prop_map(Into::into), parameter, 0..4).prop_map(Parameters)
 }
 
-type Policies = (Retry, Timeouts, Option<Concurrency>, Option<RateLimit>, Delivery, OnDisconnect, Retention);
+type Policies = (
+    Retry,
+    Timeouts,
+    Option<Concurrency>,
+    Option<RateLimit>,
+    Delivery,
+    OnDisconnect,
+    Retention,
+    Vec<Trigger>,
+);
 
 fn policies() -> impl Strategy<Value = Policies> {
     let count = || (1..=1_000_000_000u32).prop_map(|n| NonZeroU32::new(n).unwrap());
@@ -207,7 +221,72 @@ fn policies() -> impl Strategy<Value = Policies> {
         select(vec![Delivery::AtMostOnce, Delivery::AtLeastOnce]),
         select(vec![OnDisconnect::Stop, OnDisconnect::Keep]),
         retention,
+        triggers(),
     )
+}
+
+fn triggers() -> impl Strategy<Value = Vec<Trigger>> {
+    let count = || (1..=1_000_000_000u32).prop_map(|n| NonZeroU32::new(n).unwrap());
+    let seconds = || (1_u64..100_000).prop_map(Duration::from_secs);
+    let moment = || (0_i64..4_000_000_000_000_000).prop_map(mainspring_model::Timestamp::from_micros);
+    let cron = (
+        select(vec!["0 3 * * MON-FRI", "@daily", "*/5 * * * * *", "H H(0-7) L * ?", "0 0 12 15W 1 ? 2027"]),
+        select(vec!["UTC", "Europe/Berlin", "Asia/Shanghai"]),
+        select(vec![Days::Or, Days::And]),
+        any::<(bool, bool)>(),
+    );
+    let cron = cron.prop_map(|(cron, zone, days, (skip, both))| When::Cron {
+        cron: cron.into(),
+        zone: zone.into(),
+        days,
+        dst: mainspring_cron::Dst {
+            gap: if skip { mainspring_cron::Gap::Skip } else { mainspring_cron::Gap::Once },
+            overlap: if both { mainspring_cron::Overlap::Both } else { mainspring_cron::Overlap::First },
+        },
+    });
+    let every = (seconds(), 0_u64..1_000).prop_map(|(every, offset)| When::Every {
+        every,
+        offset: Duration::from_secs(offset % every.as_secs()),
+    });
+    let misfire = (0_usize..3, 60_u64..100_000, 1_u32..10_000).prop_map(|(policy, window, max)| {
+        let policy = MisfirePolicy::ALL[policy].1;
+        let max =
+            if policy == MisfirePolicy::All { NonZeroU32::new(max).unwrap() } else { Misfire::MAX_DEFAULT };
+        Misfire { policy, window: Duration::from_secs(window), max }
+    });
+    let rest = (option::of(moment()), option::of(count()), duration(), misfire, option::of(count()));
+    let timed =
+        (prop_oneof![cron, every], rest).prop_map(|(when, (from, count, jitter, misfire, pause_after))| {
+            Trigger { from, count, jitter, misfire, pause_after, ..trigger(when) }
+        });
+    let ends = select(vec![On::Success, On::Failure, On::Any]);
+    let other = prop_oneof![
+        seconds().prop_map(|delay| trigger(When::Delay { delay })),
+        moment().prop_map(|at| trigger(When::At { at })),
+        (name(), ends)
+            .prop_map(|(job, on)| trigger(When::After { after: After { job: job.parse().unwrap(), on } })),
+    ];
+    vec((name(), prop_oneof![timed, other]), 0..3).prop_map(|all| {
+        let by_name: BTreeMap<String, Trigger> = all.into_iter().collect();
+        by_name
+            .into_iter()
+            .map(|(name, trigger)| Trigger { name: name.parse().unwrap(), ..trigger })
+            .collect()
+    })
+}
+
+fn trigger(when: When) -> Trigger {
+    Trigger {
+        name: when.kind().parse().unwrap(),
+        when,
+        from: None,
+        until: None,
+        count: None,
+        jitter: Duration::ZERO,
+        misfire: Misfire::default(),
+        parameters: BTreeMap::new(),
+        pause_after: None,
+    }
 }
 
 fn timeouts() -> impl Strategy<Value = Timeouts> {

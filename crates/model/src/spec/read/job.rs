@@ -15,6 +15,7 @@ use super::placement::{placement, resources};
 use super::policy::{concurrency, priority, rate_limit, retention, timeouts};
 use super::retry::retry;
 use super::scalar::{choice, parsed, text, word};
+use super::trigger::{check_parameters, triggers};
 use crate::limits::DESCRIPTION_BYTES_MAX;
 use crate::spec::nearest::nearest;
 use crate::spec::{Body, Delivery, JobSpec, OnDisconnect, Parameters, Problem};
@@ -36,6 +37,7 @@ pub(super) fn job(reader: &mut Reader, value: &Value) -> Option<JobSpec> {
     let inputs = fields.or_default("inputs", paths);
     let outputs = fields.or_default("outputs", paths);
     let parameters = fields.or_default("parameters", parameters);
+    let triggers = fields.or_default("triggers", triggers);
     let retry = fields.or_default("retry", retry);
     let timeout = fields.or_default("timeout", timeouts);
     let concurrency = fields.optional("concurrency", concurrency).flatten();
@@ -64,6 +66,7 @@ pub(super) fn job(reader: &mut Reader, value: &Value) -> Option<JobSpec> {
         );
     }
     fields.finish();
+    check_parameters(reader, &triggers, &parameters);
     refuse_unknown_names(reader, &parameters);
     Some(JobSpec {
         name: name?,
@@ -76,6 +79,7 @@ pub(super) fn job(reader: &mut Reader, value: &Value) -> Option<JobSpec> {
         inputs,
         outputs,
         parameters,
+        triggers,
         retry,
         timeout,
         concurrency,

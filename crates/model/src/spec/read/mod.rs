@@ -16,6 +16,7 @@ mod policy;
 mod retry;
 mod rule;
 mod scalar;
+mod trigger;
 mod words;
 
 use serde::{Deserialize, Deserializer};

@@ -11,7 +11,7 @@ use super::merge::merge_flattened;
 use crate::spec::JobSpec;
 
 /// What may stand in place of a map, because it says the one important thing.
-fn shorthands() -> [(&'static str, Value); 12] {
+fn shorthands() -> [(&'static str, Value); 14] {
     let text = || json!({"type": "string"});
     let duration = || json!({"$ref": "#/$defs/Duration"});
     let types = ["string", "integer", "number", "boolean", "list", "object", "json"];
@@ -27,13 +27,20 @@ fn shorthands() -> [(&'static str, Value); 12] {
         ("Keep", duration()),
         ("Parameter", json!({"enum": types})),
         ("ParameterType", json!({"enum": types})),
+        ("Misfire", json!({"enum": ["skip", "once", "all"]})),
+        ("After", text()),
         ("Overlap", json!({"const": "allow", "description": "No limit: every run may be active."})),
     ]
 }
 
 /// Fields that are always written back but may be left out of a file.
-const OPTIONAL: [(&str, &str); 4] =
-    [("Backoff", "kind"), ("Backoff", "base"), ("Backoff", "step"), ("Dispatch", "mode")];
+const OPTIONAL: [(&str, &str); 5] = [
+    ("Backoff", "kind"),
+    ("Backoff", "base"),
+    ("Backoff", "step"),
+    ("Dispatch", "mode"),
+    ("Trigger", "name"),
+];
 
 /// Fields that may be one item without the brackets of a list.
 const ONE_OR_MANY: [(&str, &str); 1] = [("Script", "interpreter")];
@@ -48,7 +55,7 @@ pub fn job_schema() -> Value {
         let flat = merge_flattened(&defs, &defs[name]);
         defs.insert(name.clone(), flat);
     }
-    for name in ["Body", "Curve"] {
+    for name in ["Body", "Curve", "When"] {
         defs.remove(name);
     }
     for (name, field) in OPTIONAL {

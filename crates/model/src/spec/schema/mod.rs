@@ -23,6 +23,12 @@ pub use file::job_schema;
 /// A duration as text.
 pub(crate) struct DurationText;
 
+/// A moment as text.
+pub(crate) struct Moment;
+
+/// What happens when clocks are turned.
+pub(crate) struct DstChoice;
+
 /// A countable in thousandths.
 pub(crate) struct Milli;
 
@@ -63,6 +69,30 @@ described!(
         "description": "A duration such as `30s`, `1h30m` or `250ms`: whole numbers with d, h, m, s, ms or us.",
         "pattern": duration_text::PATTERN,
         "minLength": 1,
+    })
+);
+
+described!(
+    Moment,
+    "Moment",
+    json!({
+        "type": "string",
+        "description": "A moment with its offset, such as `2027-01-01T08:00:00+01:00`.",
+        "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ].*([Zz]|[+-][0-9:]+)$",
+    })
+);
+
+described!(
+    DstChoice,
+    "Dst",
+    json!({
+        "type": "object",
+        "description": "What happens when clocks are turned.",
+        "properties": {
+            "gap": {"type": "string", "enum": ["once", "skip"], "description": "A time that is left out: fires at the first moment after it, or not."},
+            "overlap": {"type": "string", "enum": ["first", "both"], "description": "A time that comes twice."},
+        },
+        "additionalProperties": false,
     })
 );
 
