@@ -45,7 +45,9 @@ pub use node::{Node, NodeState};
 pub use node_lease::NodeLease;
 pub use reason::{NodeFilter, Reason};
 pub use resource::Resources;
-pub use run::{CancelRequest, Payload, Place, Progress, Run, RunExtra, RunHead, RunKeys, RunStatus, Shelf};
+pub use run::{
+    CancelRequest, Fired, Payload, Place, Progress, Run, RunExtra, RunHead, RunKeys, RunStatus, Shelf,
+};
 pub use selector::Selector;
 pub use spec::JobSpec;
 pub use state::{Command, IllegalTransition, RunState, transition};

@@ -48,6 +48,17 @@ pub struct RunHead {
     pub keys: Option<Box<RunKeys>>,
     /// Who or what asked for it.
     pub submitted_by: Arc<str>,
+    /// What fired it, if that was not a person.
+    pub fired: Option<Box<Fired>>,
+}
+
+/// The trigger that fired a run, and for which moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fired {
+    /// The trigger's name within the job.
+    pub trigger: Box<str>,
+    /// The planned moment: the run's logical time.
+    pub planned: Timestamp,
 }
 
 /// Rendered keys of a run; each is empty when the job has no such template.

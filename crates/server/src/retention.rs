@@ -130,6 +130,7 @@ mod tests {
             params: Payload::from(*b"{}"),
             keys: None,
             submitted_by: "ann".into(),
+            fired: None,
         };
         let mut status = RunStatus::arrived(CellId(0), day(n));
         (status.state, status.place, status.finished_at) = (RunState::Success, None, Some(day(n)));

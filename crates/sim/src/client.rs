@@ -117,6 +117,7 @@ impl Client {
             params: format!("{{\"k\":\"k{}\"}}", wish.k).into_bytes().into(),
             keys: None,
             submitted_by: "client".into(),
+            fired: None,
         };
         (head, wish.job)
     }

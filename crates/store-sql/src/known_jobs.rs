@@ -88,6 +88,7 @@ mod tests {
             params: Payload::from([]),
             keys: None,
             submitted_by: Arc::from("x"),
+            fired: None,
         };
         Write::insert_arrived(head, CellId(0))
     }

@@ -90,6 +90,7 @@ mod tests {
             params: Payload::from([]),
             keys: None,
             submitted_by: "x".into(),
+            fired: None,
         };
         Run { head: Arc::new(head), status: RunStatus::arrived(CellId(0), created_at) }
     }

@@ -188,6 +188,7 @@ mod tests {
             params: Payload::from([]),
             keys: None,
             submitted_by: "ann".into(),
+            fired: None,
         };
         let mut status = RunStatus::arrived(CellId(0), created_at);
         change(&mut head, &mut status);

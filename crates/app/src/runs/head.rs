@@ -71,6 +71,7 @@ impl App {
             params,
             keys: None,
             submitted_by: caller.principal.subject.clone(),
+            fired: None,
         };
         Ok(NewRun { head, spec: pinned.spec, pause: pinned.pause })
     }

@@ -53,6 +53,7 @@ impl App {
             params,
             keys: None,
             submitted_by: caller.principal.subject.clone(),
+            fired: None,
             ..RunHead::clone(head)
         };
         Ok(NewRun { head: again, spec: pinned.spec, pause: pinned.pause })

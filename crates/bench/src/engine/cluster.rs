@@ -237,6 +237,7 @@ impl Cluster {
             params: format!(r#"{{"day":"2026-01-01","part":{n}}}"#).into_bytes().into(),
             keys: None,
             submitted_by: shape.submitted_by.clone(),
+            fired: None,
         };
         Event::Submit(Box::new(Submission { request: RequestId(n), head, spec, pause: None }))
     }

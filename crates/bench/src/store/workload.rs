@@ -63,6 +63,7 @@ impl Workload {
             params: Payload::from(&br#"{"date":"2026-01-01","table":"orders","limit":1000}"#[..]),
             keys: None,
             submitted_by: Arc::clone(&self.submitted_by),
+            fired: None,
         };
         let mut status = RunStatus::arrived(CELL, at);
         status.epoch = self.epoch;

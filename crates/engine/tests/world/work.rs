@@ -103,6 +103,7 @@ impl World {
             params: Arc::from(*b"{}"),
             keys: None,
             submitted_by: "test".into(),
+            fired: None,
         }
     }
 

@@ -100,6 +100,7 @@ mod tests {
             params: (*b"{}").into(),
             keys: None,
             submitted_by: "ann".into(),
+            fired: None,
         };
         let mut status = RunStatus::arrived(CellId(0), Timestamp::ZERO);
         (status.state, status.node, status.attempt, status.attempt_epoch) =

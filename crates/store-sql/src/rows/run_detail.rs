@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use mainspring_model::{
-    Cause, CellId, Epoch, JobId, Namespace, NodeId, Payload, Place, RunExtra, RunHead, RunId, RunKeys,
+    Cause, CellId, Epoch, Fired, JobId, Namespace, NodeId, Payload, Place, RunExtra, RunHead, RunId, RunKeys,
     RunState, RunStatus, Timestamp,
 };
 
@@ -25,6 +25,8 @@ mod head {
     pub(super) const CONCURRENCY_KEY: u8 = 9;
     pub(super) const RATE_KEY: u8 = 10;
     pub(super) const HASH_KEY: u8 = 11;
+    pub(super) const TRIGGER: u8 = 12;
+    pub(super) const PLANNED: u8 = 13;
 }
 
 mod status {
@@ -91,6 +93,10 @@ pub(crate) fn write_head(head: &RunHead, out: &mut Vec<u8>) {
         out.filled(head::RATE_KEY, keys.rate.as_bytes());
         out.filled(head::HASH_KEY, keys.hash.as_bytes());
     }
+    if let Some(fired) = &head.fired {
+        out.bytes(head::TRIGGER, fired.trigger.as_bytes());
+        out.counted(head::PLANNED, distance(base, fired.planned));
+    }
 }
 
 /// The head of these columns and this detail.
@@ -111,6 +117,7 @@ pub(crate) fn read_head(columns: HeadColumns, bytes: Option<&[u8]>) -> Result<Ru
         params,
         keys: None,
         submitted_by: Arc::from(""),
+        fired: None,
     };
     for field in Fields::of(bytes) {
         let (tag, bytes) = field?;
@@ -122,6 +129,15 @@ pub(crate) fn read_head(columns: HeadColumns, bytes: Option<&[u8]>) -> Result<Ru
             head::INLINE_SPEC => head.inline_spec = Some(Payload::from(bytes)),
             head::NOT_BEFORE => head.not_before = Some(moment(base, bytes)?),
             head::DEADLINE => head.deadline = Some(moment(base, bytes)?),
+            head::TRIGGER => {
+                let trigger = detail::text(bytes)?.into();
+                head.fired = Some(Box::new(Fired { trigger, planned: base }));
+            }
+            head::PLANNED => {
+                if let Some(fired) = &mut head.fired {
+                    fired.planned = moment(base, bytes)?;
+                }
+            }
             head::KEYS..=head::HASH_KEY => read_key(tag, bytes, head.keys.get_or_insert_default())?,
             _ => {}
         }

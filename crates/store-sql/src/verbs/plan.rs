@@ -182,6 +182,7 @@ mod tests {
             params: Payload::from([]),
             keys: None,
             submitted_by: "".into(),
+            fired: None,
         };
         Write::InsertRun(Run { head: Arc::new(head), status: RunStatus::arrived(CellId(0), Timestamp::ZERO) })
     }

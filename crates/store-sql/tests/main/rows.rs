@@ -30,6 +30,7 @@ pub(crate) fn run(n: u64) -> Run {
         params: Payload::from(&b"{}"[..]),
         keys: None,
         submitted_by: "somebody".into(),
+        fired: None,
     };
     let mut status = RunStatus::arrived(CellId(0), at);
     status.state = RunState::Waiting;
