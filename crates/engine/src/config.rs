@@ -14,6 +14,8 @@ pub struct Config {
     pub cells: u16,
     /// Runs that wait in memory at most; more stay in the store and are read in by order.
     pub waiting_max: usize,
+    /// Runs that wait in memory whatever there is beside them, because newcomers look at them; more begin later.
+    pub kept_max: usize,
     /// Runs read from the store at once.
     pub page_rows: usize,
     /// Runs due later than this stay in the store.
@@ -36,6 +38,7 @@ impl Default for Config {
             cell: CellId(0),
             cells: 1,
             waiting_max: 200_000,
+            kept_max: 200_000,
             page_rows: 1_000,
             timed_horizon: Duration::from_secs(600),
             poll_every: Duration::from_secs(30),

@@ -154,8 +154,9 @@ impl Cell {
         let group = match self.queue.find_group(&key) {
             Some(group) => group,
             None => {
-                let (class, job) = (self.shapes.of(entry).class, self.shapes.of(entry).job);
-                let group = self.queue.insert_group(key, class, job);
+                let shape = self.shapes.of(entry);
+                let job = shape.job;
+                let group = self.queue.insert_group(key, (shape.class, job), shape.kept);
                 self.shapes.jobs[job].groups.insert(group);
                 group
             }
@@ -407,7 +408,8 @@ impl Cell {
 
     /// The store refused the run: it never was, or it is not what was read. Undoes all that memory did.
     pub(crate) fn withdraw(&mut self, now: Timestamp, ix: usize) {
-        let was_adopted = self.runs.entries[ix].adopted;
+        let entry = &self.runs.entries[ix];
+        let (was_adopted, kept) = (entry.adopted, self.shapes.of(entry).kept);
         for request in self.outbox.drop_run(ix, self.runs.entries[ix].head.id) {
             self.reply_now(request, crate::batch::changed());
         }
@@ -417,6 +419,9 @@ impl Cell {
         self.forget(ix);
         if was_adopted {
             // Where the row stands by now is not known: all that waits and is due soon is looked through again.
+            if kept {
+                self.suspect_overdue(now);
+            }
             self.overflow.reread_from((0, RunId::MIN));
             self.read_in();
             let horizon = self.overflow.horizon.as_micros();

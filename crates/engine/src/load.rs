@@ -58,6 +58,7 @@ impl Cell {
             && self.queue.waiting + self.config.page_rows > self.config.waiting_max
         {
             self.overflow.after = end;
+            self.suspect_overdue(now);
         } else if more {
             return self.read(shelf, end, read.query.rank_max, self.config.page_rows);
         }
@@ -86,7 +87,6 @@ impl Cell {
         self.arm_poll(now);
         if self.overflow.after.is_some() {
             self.trim();
-            self.suspect_overdue(now);
         }
         self.read_in();
         self.place_waiting(now);

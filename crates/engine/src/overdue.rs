@@ -1,9 +1,11 @@
-//! Timeouts of runs that wait in the store: nothing in memory has a timer for them, and they hold all the same.
+//! Looking through all that waits in the store, for the few that must not stay there unseen.
 //!
+//! The timeouts of runs that wait in the store hold all the same, though nothing in memory has a timer for them.
 //! Whoever leaves memory while it waits has the moment noted at which it would be given up; only the earliest is kept. When
 //! that comes, the waiting shelf is looked through from its beginning, what is over is ended, and the next moment is
 //! learned. Between two looks is a rest, ten times as long as the look took, so that a store with a long overflow is never
-//! busy with this.
+//! busy with this. What a new owner did not load may be of jobs that are kept in memory (see `overflow`): the first look
+//! takes those in.
 
 use mainspring_model::{JobSpec, Run, RunHead, RunState, RunStatus, Shelf, Timestamp};
 
@@ -11,6 +13,7 @@ use crate::cell::Cell;
 use crate::class::QueueKey;
 use crate::deadlines::earliest;
 use crate::event::{LoadedRun, ShelfRead};
+use crate::shape::is_kept;
 use crate::timers::{Armed, Subject};
 
 /// The rest after a look, in looks.
@@ -24,6 +27,18 @@ pub(crate) struct Overdue {
     looks_since: Option<Timestamp>,
     rests_until: Timestamp,
     armed: Armed,
+    kept: Kept,
+}
+
+/// Whether all runs of jobs that are kept in memory are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Kept {
+    #[default]
+    Here,
+    /// Some may be in the store.
+    Unseen,
+    /// The look that is under way finds them.
+    Sought,
 }
 
 impl Cell {
@@ -37,7 +52,13 @@ impl Cell {
 
     /// It is not known what waits in the store, nor for how long.
     pub(crate) fn suspect_overdue(&mut self, now: Timestamp) {
+        self.overdue.kept = Kept::Unseen;
         self.overdue_from(Some(now));
+    }
+
+    /// Whether every waiting run of a kept job is in memory, and there is room for one more.
+    pub(crate) fn sees_kept(&self) -> bool {
+        self.overdue.kept == Kept::Here && self.queue.kept < self.config.kept_max
     }
 
     fn overdue_from(&mut self, at: Option<Timestamp>) {
@@ -63,6 +84,9 @@ impl Cell {
         }
         self.overdue.due = None;
         self.overdue.looks_since = Some(now);
+        if self.overdue.kept == Kept::Unseen {
+            self.overdue.kept = Kept::Sought;
+        }
         self.read_overdue(None);
     }
 
@@ -83,11 +107,18 @@ impl Cell {
             return self.read_overdue(last);
         }
         self.overdue.looks_since = None;
+        if self.overdue.kept == Kept::Sought {
+            self.overdue.kept = Kept::Here;
+        }
         self.overdue.rests_until = now + now.since(began_at) * RESTS_PER_LOOK;
         self.arm_overdue();
     }
 
     fn look_at_time(&mut self, now: Timestamp, row: LoadedRun) {
+        if row.spec.as_deref().is_some_and(is_kept) {
+            self.adopt(now, row);
+            return;
+        }
         let LoadedRun { run: Run { head, status }, spec, .. } = row;
         let waits_here = status.state == RunState::Waiting && status.cell == self.config.cell;
         let Some(spec) = spec.filter(|_| waits_here && self.runs.find(head.id).is_none()) else { return };

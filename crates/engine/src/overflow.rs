@@ -4,6 +4,9 @@
 //! group whose `spilled_from` is at or before its key; what a group has in memory comes before that. When
 //! memory is short a group keeps no more than its part, so a flood of runs that cannot go on never keeps
 //! those behind it out of memory (I20). How runs are read in again is in `refill`.
+//!
+//! A job whose overlap policy looks at those that wait is kept: its runs never leave memory, so the policy sees them all.
+//! There are few, because the policy lets no more in. What an earlier owner left in the store is looked for by `overdue`.
 
 use std::collections::{BTreeSet, BinaryHeap};
 
@@ -63,6 +66,10 @@ pub(crate) fn before((rank, id): QueueKey) -> QueueKey {
 impl Cell {
     /// Takes a waiting run into memory, or leaves it to the store.
     pub(crate) fn admit(&mut self, ix: usize) -> bool {
+        if self.shapes.of(&self.runs.entries[ix]).kept {
+            self.join_group(ix);
+            return true;
+        }
         let key = self.runs.entries[ix].queue_key();
         if self.queue.waiting >= self.config.waiting_max {
             self.make_room();
@@ -105,7 +112,7 @@ impl Cell {
 
     /// How many runs a group keeps in memory while some are in the store.
     pub(crate) fn per_group(&self) -> usize {
-        (self.config.waiting_max / (2 * self.queue.groups.len().max(1))).max(PER_GROUP_MIN)
+        (self.config.waiting_max / (2 * self.queue.loose_groups().max(1))).max(PER_GROUP_MIN)
     }
 
     /// Memory is full: every group gives up what it has beyond its part, else those that come last go.
@@ -116,7 +123,7 @@ impl Cell {
         }
         let last = |group: &Group| group.waiting.last_key_value().map(|(key, _)| *key);
         let mut tails: BinaryHeap<(QueueKey, usize)> =
-            self.queue.groups.iter().filter_map(|(ix, group)| Some((last(group)?, ix))).collect();
+            self.loose_groups().filter_map(|(ix, group)| Some((last(group)?, ix))).collect();
         for _ in 0..self.config.page_rows {
             let Some((key, group)) = tails.pop() else { break };
             self.leave_to_store(group, key);
@@ -126,12 +133,18 @@ impl Cell {
         }
     }
 
+    fn loose_groups(&self) -> impl Iterator<Item = (usize, &Group)> {
+        self.queue.groups.iter().filter(|(_, group)| !group.kept)
+    }
+
     /// Every group gives up what it has beyond its part.
     pub(crate) fn trim(&mut self) {
         let per_group = self.per_group();
-        let all = self.queue.groups.iter();
-        let large: Vec<usize> =
-            all.filter(|(_, group)| group.waiting.len() > per_group).map(|(ix, _)| ix).collect();
+        let large: Vec<usize> = self
+            .loose_groups()
+            .filter(|(_, group)| group.waiting.len() > per_group)
+            .map(|(ix, _)| ix)
+            .collect();
         for group in large {
             let surplus: Vec<QueueKey> =
                 self.queue.groups[group].waiting.keys().skip(per_group).copied().collect();
@@ -162,8 +175,8 @@ impl Cell {
         }
         let hopeless =
             |group: &Group| group.block == Some(Block::Job) || self.hopeless(group.class).is_some();
-        let all = self.queue.groups.iter();
-        let groups: Vec<usize> = all.filter(|(_, group)| hopeless(group)).map(|(ix, _)| ix).collect();
+        let groups: Vec<usize> =
+            self.loose_groups().filter(|(_, group)| hopeless(group)).map(|(ix, _)| ix).collect();
         for group_ix in groups {
             let group = &mut self.queue.groups[group_ix];
             let mut first = group.spilled_from.take();

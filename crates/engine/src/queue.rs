@@ -43,6 +43,8 @@ pub(crate) struct Group {
     pub(crate) key: GroupKey,
     pub(crate) class: usize,
     pub(crate) job: usize,
+    /// It stays in memory as a whole, see `overflow`.
+    pub(crate) kept: bool,
     pub(crate) waiting: BTreeMap<QueueKey, u32>,
     pub(crate) block: Option<Block>,
     /// What last held it back.
@@ -99,8 +101,11 @@ pub(crate) struct Queue {
     /// The classes in which something is listed, by their first runs.
     pub(crate) heads: Vec<Head>,
     pub(crate) share: FairShare,
-    /// Runs that wait in memory.
+    /// Runs that wait in memory, but for those of kept groups.
     pub(crate) waiting: usize,
+    /// Runs that wait in kept groups.
+    pub(crate) kept: usize,
+    kept_groups: usize,
 }
 
 impl Queue {
@@ -125,11 +130,13 @@ impl Queue {
         self.group_by_key.get(key).copied()
     }
 
-    pub(crate) fn insert_group(&mut self, key: GroupKey, class: usize, job: usize) -> usize {
+    pub(crate) fn insert_group(&mut self, key: GroupKey, (class, job): (usize, usize), kept: bool) -> usize {
+        self.kept_groups += usize::from(kept);
         let ix = self.groups.insert(Group {
             key: key.clone(),
             class,
             job,
+            kept,
             waiting: BTreeMap::new(),
             block: None,
             held_by: None,
@@ -146,22 +153,32 @@ impl Queue {
     /// Takes away a group in which nothing waits.
     pub(crate) fn remove_group(&mut self, ix: usize) -> Group {
         let group = self.groups.remove(ix);
+        self.kept_groups -= usize::from(group.kept);
         assert!(group.waiting.is_empty() && group.listed.is_none(), "a group goes when nothing waits in it");
         self.group_by_key.remove(&group.key);
         group
     }
 
+    /// How many groups may leave runs to the store.
+    pub(crate) fn loose_groups(&self) -> usize {
+        self.groups.len() - self.kept_groups
+    }
+
     pub(crate) fn push(&mut self, group: usize, key: QueueKey, run: usize) {
         self.groups[group].waiting.insert(key, run as u32);
-        self.waiting += 1;
+        *self.count_of(group) += 1;
         self.relist(group);
     }
 
     pub(crate) fn remove(&mut self, group: usize, key: QueueKey) {
         if self.groups[group].waiting.remove(&key).is_some() {
-            self.waiting -= 1;
+            *self.count_of(group) -= 1;
             self.relist(group);
         }
+    }
+
+    fn count_of(&mut self, group: usize) -> &mut usize {
+        if self.groups[group].kept { &mut self.kept } else { &mut self.waiting }
     }
 
     pub(crate) fn block(&mut self, group: usize, block: Block) {

@@ -14,9 +14,12 @@ impl Cell {
         let mut wrong = Vec::new();
         self.recount_nodes(&mut wrong);
         self.recount_keys(&mut wrong);
-        let waiting: usize = self.queue.groups.iter().map(|(_, group)| group.waiting.len()).sum();
-        if waiting != self.queue.waiting {
-            wrong.push(format!("{waiting} runs wait, {} are counted", self.queue.waiting));
+        for (kept, counted) in [(false, self.queue.waiting), (true, self.queue.kept)] {
+            let groups = self.queue.groups.iter().filter(|(_, group)| group.kept == kept);
+            let waiting: usize = groups.map(|(_, group)| group.waiting.len()).sum();
+            if waiting != counted {
+                wrong.push(format!("{waiting} runs wait (kept: {kept}), {counted} are counted"));
+            }
         }
         wrong
     }

@@ -84,6 +84,9 @@ impl Cell {
     /// Whether a run that was read in may stay in memory.
     pub(crate) fn admit_read(&mut self, ix: usize) -> bool {
         let Some(scan) = self.overflow.scan else { return true };
+        if self.shapes.of(&self.runs.entries[ix]).kept {
+            return true;
+        }
         let key = self.runs.entries[ix].queue_key();
         let Some(group_ix) = self.queue.find_group(&self.group_key(ix)) else { return true };
         let per_group = self.per_group();

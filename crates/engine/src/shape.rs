@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use mainspring_model::spec::{Balancer, Dispatch, PriorityClass};
+use mainspring_model::spec::{Balancer, Dispatch, Overlap, PriorityClass};
 use mainspring_model::{JobId, JobSpec, Pause, Timestamp};
 use rustc_hash::FxHashMap;
 use slab::Slab;
@@ -23,6 +23,8 @@ pub(crate) struct Shape {
     pub(crate) spreads: bool,
     /// Whether the job wants its last node again.
     pub(crate) sticky: bool,
+    /// Whether its waiting runs never leave memory, because newcomers look at them.
+    pub(crate) kept: bool,
     /// Runs in memory that pin it.
     pub(crate) runs: u32,
 }
@@ -93,7 +95,8 @@ impl Shapes {
         let balancer = balancer_of(&spec);
         let spreads = spec.placement.spread.is_some() || balancer == Balancer::Spread;
         let sticky = spec.placement.sticky.is_some() || balancer == Balancer::Sticky;
-        let ix = self.shapes.insert(Shape { job, version, spec, class, spreads, sticky, runs: 0 });
+        let kept = is_kept(&spec);
+        let ix = self.shapes.insert(Shape { job, version, spec, class, spreads, sticky, kept, runs: 0 });
         self.by_version.insert((self.jobs[job].id, version), ix);
         ix
     }
@@ -126,6 +129,11 @@ impl Shapes {
             nodes.remove(&node);
         }
     }
+}
+
+/// Whether what happens to a new run depends on those that wait.
+pub(crate) fn is_kept(spec: &JobSpec) -> bool {
+    spec.concurrency.as_ref().is_some_and(|concurrency| concurrency.overlap != Overlap::QueueAll)
 }
 
 /// The number that orders runs by importance: larger goes first.

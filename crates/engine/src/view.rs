@@ -26,7 +26,7 @@ impl Cell {
 
     /// Runs that wait in memory.
     pub fn waiting(&self) -> usize {
-        self.queue.waiting
+        self.queue.waiting + self.queue.kept
     }
 
     /// Runs that hold a node.

@@ -1,6 +1,6 @@
 //! Bounded memory: what does not fit waits in the store and is read in by order.
 
-use mainspring_model::spec::RateLimit;
+use mainspring_model::spec::{Concurrency, Overlap, RateLimit};
 use mainspring_model::{Cause, Reason, RunId, RunState, TimeoutKind};
 
 use crate::world::{Job, World, at, millis, paused, secs};
@@ -235,4 +235,56 @@ fn runs_that_are_only_in_the_store_can_be_cancelled() {
     world.pass(secs(60));
     let left: Vec<RunId> = runs.into_iter().filter(|run| !stored.contains(run)).collect();
     world.states(&left, RunState::Running);
+}
+
+/// A job that has one active run at a time, and a flood around it that leaves no memory.
+fn one_of_many(overlap: Overlap) -> (World, Job) {
+    let (mut world, _) = crowded(|_, _| {}, None);
+    let job = world.job_with(|spec| {
+        let one = 1.try_into().unwrap();
+        spec.concurrency = Some(Concurrency { overlap, ..Concurrency::new(one) });
+        spec.resources.cpu_milli = 1_000_000;
+    });
+    (world, job)
+}
+
+#[test]
+fn overlap_policies_see_those_that_wait_however_little_memory_there_is() {
+    use RunState::{Cancelled, Skipped, Waiting};
+    for (overlap, expected) in [
+        (Overlap::Skip, [Waiting, Skipped, Skipped, Skipped, Skipped, Skipped]),
+        (Overlap::QueueOne, [Waiting, Waiting, Skipped, Skipped, Skipped, Skipped]),
+        (Overlap::CancelOld, [Cancelled, Cancelled, Cancelled, Cancelled, Cancelled, Waiting]),
+    ] {
+        let (mut world, job) = one_of_many(overlap);
+        let mut runs = world.submit_many(&job, 2);
+        // Nothing here can take them: the poll makes room for others.
+        world.pass(world.config.poll_every * 3);
+        runs.extend(world.submit_many(&job, 2));
+        // A new owner loads less than there is.
+        world.take_over();
+        runs.push(world.submit(&job));
+        runs.push(world.insert_elsewhere(&job, |_| {}));
+        world.pass(world.config.poll_every * 3);
+        let states: Vec<RunState> = runs.iter().map(|run| world.state(*run)).collect();
+        assert_eq!(states, expected, "{overlap:?}");
+        assert!(world.cell.waiting() <= WAITING_MAX + 2);
+    }
+}
+
+#[test]
+fn when_too_many_keys_wait_a_newcomer_begins_later() {
+    let mut world = World::with(|config| config.kept_max = 3);
+    let job = world.job_with(|spec| {
+        let one = 1.try_into().unwrap();
+        let key = Some("{{ params.k }}".into());
+        spec.concurrency = Some(Concurrency { overlap: Overlap::Skip, key, ..Concurrency::new(one) });
+    });
+    let runs: Vec<RunId> = (0..5).map(|k| world.submit_params(&job, &format!("{{\"k\": {k}}}"))).collect();
+    world.states(&runs[..3], RunState::Waiting);
+    world.states(&runs[3..], RunState::Ready);
+    assert!(world.cell.run(runs[4]).is_none(), "it waits in the store");
+    world.node_with("a", |node| node.slots = 10);
+    world.pass(world.config.timed_horizon * 3);
+    world.states(&runs, RunState::Running);
 }

@@ -2,6 +2,7 @@
 //! already placed, is all an ordinary run costs at its start.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mainspring_model::spec::Overlap;
 use mainspring_model::{
@@ -58,9 +59,19 @@ impl Cell {
             let limit = mainspring_model::TimeoutKind::Total;
             return self.end_with(now, ix, Command::GiveUp, Cause::Timeout { limit });
         }
+        if self.shapes.of(entry).kept && !self.sees_kept() {
+            return self.hold_until(now, ix, now + self.overlap_wait());
+        }
         if self.overlap(now, ix) {
             self.enqueue(now, ix);
         }
+    }
+
+    /// How long a run waits for the others to be known: a moment after a takeover; beyond the horizon, and so in the store, when
+    /// there are too many.
+    fn overlap_wait(&self) -> Duration {
+        let crowded = self.queue.kept >= self.config.kept_max;
+        if crowded { self.config.timed_horizon * 2 } else { self.config.repeat_every }
     }
 
     /// Applies the overlap policy; false when the run was skipped. Those that wait count like those that hold a node: a job
