@@ -70,7 +70,7 @@ impl Driver {
 
     fn prepare(&mut self, order: Order) {
         let token = order.token;
-        match prepare::prepare(&order, &self.layout, self.options.task_user.as_deref()) {
+        match prepare::prepare(&order, &self.layout, self.fetcher.users()) {
             Ok(Prepared::Now(start)) => {
                 self.starts.insert(token, start);
                 self.handle(Input::Prepared { token, outcome: Ok(false) });

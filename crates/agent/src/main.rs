@@ -29,6 +29,7 @@ fn agent(data: &str, server: &str, join_token: Option<String>) -> Result<(), Str
     let allowed = std::env::var_os("MAINSPRING_AGENT__ALLOWED_PATHS");
     options.allowed_paths = allowed.iter().map(Into::into).collect();
     options.task_user = std::env::var("MAINSPRING_AGENT__TASK_USER").ok();
+    options.allowed_users = std::env::var("MAINSPRING_AGENT__ALLOWED_USERS").ok().into_iter().collect();
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
         let shutdown = async move {

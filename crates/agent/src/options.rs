@@ -45,8 +45,13 @@ pub struct Options {
     pub allowed_paths: Vec<PathBuf>,
     /// Directories that they may never use, beside the agent's own.
     pub forbidden_paths: Vec<PathBuf>,
+    /// Buckets, whole (`BUCKET`) or in part (`BUCKET/PREFIX`), or with where they are (`s3://BUCKET/PREFIX?endpoint=…&region=…`),
+    /// that `s3:` locations may use; none if empty. The agent uses its own credentials there.
+    pub allowed_buckets: Vec<String>,
     /// The user that tasks run as when their job names none; the agent's own if absent. Only root can be another.
     pub task_user: Option<String>,
+    /// The users that jobs may name beside that one; another than the agent's own needs an agent that runs as root.
+    pub allowed_users: Vec<String>,
     /// Whether the end of the agent waits until nothing is held, taking nothing new, instead of leaving tasks to the sidecar.
     pub drain_on_shutdown: bool,
 }
@@ -82,7 +87,9 @@ impl Options {
             allowed_networks: Vec::new(),
             allowed_paths: Vec::new(),
             forbidden_paths: Vec::new(),
+            allowed_buckets: Vec::new(),
             task_user: None,
+            allowed_users: Vec::new(),
             drain_on_shutdown: false,
         }
     }

@@ -54,6 +54,12 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
+    /// A bucket that a stranger's URL may not name.
+    #[error("`{bucket}`, there and with these settings, is not a bucket that `s3:` locations may use here")]
+    Bucket {
+        /// The bucket.
+        bucket: String,
+    },
     /// The other end answered with something else.
     #[error("{url} answered {status}")]
     Status {

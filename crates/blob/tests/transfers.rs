@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Redirect;
 use axum::routing::get;
-use mainspring_blob::{Error, Limits, Networks, Places, Transfers};
+use mainspring_blob::{Buckets, Error, Limits, Networks, Places, Transfers};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -40,12 +40,19 @@ async fn site() -> (String, Arc<Mutex<Option<Bytes>>>) {
 }
 
 fn near() -> Transfers {
+    near_with("nothing")
+}
+
+/// With a bucket.
+fn near_with(listed: &str) -> Transfers {
     let places = Places::new(vec![std::env::temp_dir()], Vec::new());
-    Transfers::new(Networks::parse(["127.0.0.1"]).unwrap(), places).unwrap().with_credentials(credentials())
+    let (networks, buckets) = (Networks::parse(["127.0.0.1"]).unwrap(), Buckets::parse([listed]).unwrap());
+    Transfers::new(networks, places, buckets).unwrap().with_credentials(credentials())
 }
 
 fn far() -> Transfers {
-    Transfers::new(Networks::default(), Places::default()).unwrap().with_credentials(credentials())
+    let buckets = Buckets::parse(["things"]).unwrap();
+    Transfers::new(Networks::default(), Places::default(), buckets).unwrap().with_credentials(credentials())
 }
 
 fn nothing_at(path: &Path) {
@@ -68,6 +75,7 @@ async fn files_are_fetched_whole_and_checked() {
     for url in &urls {
         let to = directory.path().join("copy");
         let good = Limits { digest: Some(HELLO.parse().unwrap()), ..NO_LIMITS };
+        let near = || near_with(&bucket.url("greetings"));
         let fetched = near().fetch(url, &to, good).await.unwrap_or_else(|error| panic!("{url}: {error}"));
         assert_eq!((fetched.size, fetched.digest.to_string().as_str()), (11, HELLO));
         assert_eq!(std::fs::read_to_string(&to).unwrap(), "hello world");
@@ -89,6 +97,7 @@ async fn what_is_not_there_is_said() {
     let bucket = Bucket::start().await;
     let missing = near().fetch(&format!("{site}/nothing?secret=1"), &to, NO_LIMITS).await.unwrap_err();
     assert_eq!(missing.to_string(), format!("{site}/nothing answered 404"));
+    let near = || near_with(&bucket.url(""));
     for url in [bucket.url("nothing"), format!("file://{}/nothing", directory.path().display())] {
         assert!(matches!(near().fetch(&url, &to, NO_LIMITS).await, Err(Error::NotFound { .. })), "{url}");
     }
@@ -133,10 +142,13 @@ async fn outputs_are_stored() {
     std::fs::write(&from, "totals").unwrap();
     let (site, uploaded) = site().await;
     let bucket = Bucket::start().await;
+    let near = || near_with(&bucket.url("out"));
     assert_eq!(near().store(&from, &format!("{site}/hello")).await.unwrap(), 6);
     assert_eq!(uploaded.lock().unwrap().as_deref(), Some(&b"totals"[..]));
     near().store(&from, &bucket.url("out/totals")).await.unwrap();
     assert_eq!(bucket.objects.lock().unwrap()["out/totals"], "totals");
+    let refused = near().store(&from, &bucket.url("in/totals")).await;
+    assert!(matches!(refused, Err(Error::Bucket { .. })), "{refused:?}");
     let to = directory.path().join("new/place/totals");
     near().store(&from, &format!("file://{}", to.display())).await.unwrap();
     assert_eq!(std::fs::read_to_string(&to).unwrap(), "totals");

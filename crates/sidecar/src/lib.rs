@@ -50,4 +50,5 @@ pub use key::AttemptKey;
 pub use launch::launch_if_asked;
 pub use layout::Layout;
 pub use options::Options;
+pub use spawn::own_user;
 pub use supervisor::run;

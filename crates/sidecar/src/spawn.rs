@@ -109,6 +109,11 @@ impl Prepared {
     }
 }
 
+/// The name of the user that this process runs as.
+pub fn own_user() -> Option<String> {
+    User::from_uid(nix::unistd::geteuid()).ok().flatten().map(|user| user.name)
+}
+
 fn user(start: &Start) -> Result<Option<User>, SpawnError> {
     let Some(name) = &start.user else { return Ok(None) };
     match User::from_name(name) {

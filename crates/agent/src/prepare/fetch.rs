@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use mainspring_blob::{Limits, Networks, Places, Transfers, inside};
+use mainspring_blob::{Buckets, Limits, Networks, Places, Transfers, inside};
 use mainspring_model::AttemptToken;
 use mainspring_model::spec::Artifact;
 use mainspring_sidecar::protocol::{File, Start};
@@ -19,6 +19,7 @@ use super::cache::Cache;
 use super::environment::upper;
 use super::launch;
 use super::template::Values;
+use super::users::Users;
 use crate::core::Order;
 use crate::error::Error;
 use crate::options::Options;
@@ -38,7 +39,7 @@ pub(crate) struct Fetcher {
     transfers: Transfers,
     repository: Repository,
     cache: Cache,
-    task_user: Option<String>,
+    users: Users,
     permits: Semaphore,
 }
 
@@ -68,11 +69,19 @@ impl Fetcher {
             .map_err(|why| Error::Option { name: "allowed_networks", why })?;
         let mut never = options.forbidden_paths.clone();
         never.push(options.data.clone());
-        let transfers = Transfers::new(networks, Places::new(options.allowed_paths.clone(), never))
+        let buckets = Buckets::parse(options.allowed_buckets.iter().map(String::as_str))
+            .map_err(|why| Error::Option { name: "allowed_buckets", why })?;
+        let places = Places::new(options.allowed_paths.clone(), never);
+        let transfers = Transfers::new(networks, places, buckets)
             .map_err(|error| Error::Option { name: "allowed_networks", why: error.to_string() })?;
         let cache = Cache::new(directory.join("cache"), options.cache_bytes_max);
-        let (task_user, permits) = (options.task_user.clone(), Semaphore::new(AT_ONCE));
-        Ok(Arc::new(Self { layout, transfers, repository, cache, task_user, permits }))
+        let (users, permits) = (Users::new(options), Semaphore::new(AT_ONCE));
+        Ok(Arc::new(Self { layout, transfers, repository, cache, users, permits }))
+    }
+
+    /// As whom tasks run.
+    pub(crate) fn users(&self) -> &Users {
+        &self.users
     }
 
     /// An artifact from where it is: by its URL, or from the schedulers' repository.
@@ -128,7 +137,7 @@ impl Fetcher {
     /// Everything that can be said before anything is copied.
     fn plan(&self, order: &Order, key: &AttemptKey) -> Result<Plan, String> {
         let values = Values::new(order);
-        let mut start = Box::new(launch::start(order, &values, &self.layout, self.task_user.as_deref())?);
+        let mut start = Box::new(launch::start(order, &values, &self.layout, &self.users)?);
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
         for (name, template) in &order.spec.inputs {
             let place = values.render(|| format!("inputs.{name}"), template)?;
@@ -161,7 +170,7 @@ impl Fetcher {
     }
 }
 
-/// What a person reads; of a path that may not be used, what would allow it.
+/// What a person reads; of a path or bucket that may not be used, what would allow it.
 fn words_of(error: mainspring_blob::Error) -> String {
     match &error {
         mainspring_blob::Error::Place { path } => {
@@ -171,6 +180,10 @@ fn words_of(error: mainspring_blob::Error) -> String {
                  mainspring.toml (or MAINSPRING_AGENT__ALLOWED_PATHS); the agent's own data stays closed"
             )
         }
+        mainspring_blob::Error::Bucket { bucket } => format!(
+            "{error}; if jobs are to use it with the node's own credentials, set `allowed_buckets = [\"{bucket}\"]` under \
+             `[agent]` in the node's mainspring.toml (or MAINSPRING_AGENT__ALLOWED_BUCKETS)"
+        ),
         _ => error.to_string(),
     }
 }

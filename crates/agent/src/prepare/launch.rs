@@ -10,6 +10,7 @@ use mainspring_sidecar::{AttemptKey, Layout};
 
 use super::environment;
 use super::template::Values;
+use super::users::Users;
 use crate::core::Order;
 
 /// The owner watches the time a task may run; the sidecar ends it so much later, should nobody have told it to.
@@ -25,12 +26,12 @@ struct Surroundings<'a> {
     user: Option<&'a str>,
 }
 
-/// What to tell the sidecar; `task_user` is for jobs that name no user. The deadline is set when it is told.
+/// What to tell the sidecar. The deadline is set when it is told.
 pub(super) fn start(
     order: &Order,
     values: &Values<'_>,
     layout: &Layout,
-    task_user: Option<&str>,
+    users: &Users,
 ) -> Result<Start, String> {
     let key = AttemptKey::from(order.token);
     let mut start = Start::new(key, std::iter::empty::<String>());
@@ -44,7 +45,7 @@ pub(super) fn start(
             ));
         }
     }
-    start.user = start.user.or_else(|| task_user.map(str::to_owned));
+    start.user = users.choose(start.user)?;
     let timeout = &order.spec.timeout;
     start.grace_ms = u32::try_from(timeout.stop_grace.as_millis()).unwrap_or(u32::MAX);
     start.run_timeout_ms = timeout.run.map(|run| (run + RUN_TIMEOUT_SLACK).as_millis() as u64);

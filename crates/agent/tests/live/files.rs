@@ -136,9 +136,24 @@ async fn a_file_location_leads_nowhere_but_where_the_node_allows() {
 }
 
 #[tokio::test]
-async fn tasks_run_as_the_nodes_user_unless_their_job_names_one() {
+async fn a_bucket_is_reached_only_if_the_node_lists_it() {
     let mut scheduler = Scheduler::start().await;
-    let node = Node::with_task_user(&scheduler.url, "nobody-of-that-name");
+    let _node = Node::start(&scheduler.url);
+    let mut call = scheduler.welcomed().await;
+    let spec = r#"{"name":"reader","inputs":{"src":"s3://payroll/salaries"},"script":"true"}"#;
+    call.start(token(1), spec, "").await;
+    match call.finished(token(1)).await.cause.unwrap().told_by(NODE).unwrap() {
+        Cause::StartFailed { message } => {
+            assert!(message.contains("input src") && message.contains("allowed_buckets"), "{message}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn tasks_run_as_the_nodes_user_unless_their_job_names_one_that_the_node_allows() {
+    let mut scheduler = Scheduler::start().await;
+    let node = Node::with_task_user(&scheduler.url, "nobody-of-that-name", "nobody-else");
     let mut call = scheduler.welcomed().await;
     let input = format!("file://{}/input", node.path().display());
     std::fs::write(node.path().join("input"), "x").unwrap();
@@ -149,8 +164,15 @@ async fn tasks_run_as_the_nodes_user_unless_their_job_names_one() {
         let cause = call.finished(token(run)).await.cause.unwrap().told_by(NODE).unwrap();
         assert!(format!("{cause:?}").contains("no user `nobody-of-that-name`"), "{run}: {cause:?}");
     }
-    let named = serde_json::json!({ "name": "named", "process": { "command": "true", "user": "root" } });
-    call.start(token(3), &named.to_string(), "").await;
-    let cause = call.finished(token(3)).await.cause.unwrap().told_by(NODE).unwrap();
-    assert!(!format!("{cause:?}").contains("nobody-of-that-name"), "{cause:?}");
+    // One that nobody has again, so that the sidecar says which it was told.
+    for (run, user, said) in [
+        (3, "root", "allowed_users"),
+        (4, "nobody-else", "no user `nobody-else`"),
+        (5, "toor", "allowed_users"),
+    ] {
+        let named = serde_json::json!({ "name": "named", "process": { "command": "true", "user": user } });
+        call.start(token(run), &named.to_string(), "").await;
+        let cause = call.finished(token(run)).await.cause.unwrap().told_by(NODE).unwrap();
+        assert!(format!("{cause:?}").contains(said), "{user}: {cause:?}");
+    }
 }

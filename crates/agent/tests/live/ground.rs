@@ -247,6 +247,7 @@ pub(super) struct Node {
     url: String,
     join_token: String,
     task_user: Option<String>,
+    allowed_users: Option<String>,
 }
 
 impl Node {
@@ -257,16 +258,18 @@ impl Node {
     pub(super) fn with_token(url: &str, join_token: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let (url, join_token) = (url.to_owned(), join_token.to_owned());
-        let mut node = Self { directory, agent: None, url, join_token, task_user: None };
+        let (task_user, allowed_users) = (None, None);
+        let mut node = Self { directory, agent: None, url, join_token, task_user, allowed_users };
         node.start_agent();
         node
     }
 
-    /// A node whose tasks run as this user.
-    pub(super) fn with_task_user(url: &str, user: &str) -> Self {
+    /// A node whose tasks run as this user, and may as the other.
+    pub(super) fn with_task_user(url: &str, user: &str, allowed: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let (url, join_token) = (url.to_owned(), JOIN_TOKEN.to_owned());
-        let mut node = Self { directory, agent: None, url, join_token, task_user: Some(user.to_owned()) };
+        let (task_user, allowed_users) = (Some(user.to_owned()), Some(allowed.to_owned()));
+        let mut node = Self { directory, agent: None, url, join_token, task_user, allowed_users };
         node.start_agent();
         node
     }
@@ -276,6 +279,7 @@ impl Node {
         command.arg(self.data()).arg(&self.url).arg(&self.join_token).stdin(Stdio::null());
         command.env("MAINSPRING_AGENT__ALLOWED_PATHS", self.path());
         command.envs(self.task_user.iter().map(|user| ("MAINSPRING_AGENT__TASK_USER", user)));
+        command.envs(self.allowed_users.iter().map(|user| ("MAINSPRING_AGENT__ALLOWED_USERS", user)));
         self.agent = Some(command.spawn().unwrap());
     }
 

@@ -1,7 +1,8 @@
 //! Copies between a local path and a URL that a job names.
 //!
 //! A fetched file is there whole or not at all, no longer than allowed, and what its digest says. An address that strangers
-//! may not reach is not reached, however many redirections or names lie before it, nor a path by whatever links.
+//! may not reach is not reached, however many redirections or names lie before it, nor a path by whatever links, nor a bucket
+//! that nobody listed.
 
 mod fetch;
 pub(crate) mod guarded;
@@ -12,6 +13,7 @@ pub use fetch::save;
 use mainspring_model::spec::Digest;
 use reqwest::Client;
 
+use crate::buckets::Buckets;
 use crate::error::Error;
 use crate::location::{self, Credentials};
 use crate::networks::Networks;
@@ -31,16 +33,17 @@ pub struct Limits {
 pub struct Transfers {
     networks: Networks,
     places: Places,
+    buckets: Buckets,
     client: Client,
     uploads: Client,
     credentials: Option<Credentials>,
 }
 
 impl Transfers {
-    /// With these addresses allowed beside the public ones, and these directories for `file:`.
-    pub fn new(networks: Networks, places: Places) -> Result<Self, Error> {
+    /// With these addresses allowed beside the public ones, these directories for `file:`, and these buckets for `s3:`.
+    pub fn new(networks: Networks, places: Places, buckets: Buckets) -> Result<Self, Error> {
         let (client, uploads) = (guarded::client(&networks)?, guarded::upload_client(&networks)?);
-        Ok(Self { networks, places, client, uploads, credentials: None })
+        Ok(Self { networks, places, buckets, client, uploads, credentials: None })
     }
 
     /// With these credentials for buckets instead of those of the environment.
@@ -59,6 +62,7 @@ impl Transfers {
         if key.is_empty() {
             return Err(Error::url(url.as_str(), "it names a bucket, not a file in it"));
         }
+        let url = &self.buckets.find(url)?;
         let operator =
             location::bucket(url, "/", self.credentials.as_ref(), guarded::transport(&self.networks)?)?;
         Ok((operator, key))

@@ -45,7 +45,7 @@ impl Transfers {
     async fn put(&self, file: File, size: u64, url: &Url) -> Result<(), Error> {
         guarded::check(&self.networks, url)?;
         let (moved, moves) = watch::channel(());
-        let content = ReaderStream::with_capacity(file, READ_BYTES).inspect(move |_| drop(moved.send(())));
+        let content = ReaderStream::with_capacity(file, READ_BYTES).inspect(move |_| moved.send_replace(()));
         let body = Body::wrap_stream(content);
         let request = self.uploads.put(url.clone()).header(reqwest::header::CONTENT_LENGTH, size).body(body);
         let answer = tokio::select! {

@@ -1,0 +1,34 @@
+//! Which users of the machine tasks run as. A job may name one, and whoever may edit a job is not whoever runs the machine:
+//! only users that the node's operator chose are taken.
+
+use crate::options::Options;
+
+/// The users of a node's tasks.
+#[derive(Debug, Clone)]
+pub(crate) struct Users {
+    /// For jobs that name none; the agent's own if absent.
+    task_user: Option<String>,
+    /// Those that jobs may name.
+    allowed: Vec<String>,
+}
+
+impl Users {
+    pub(crate) fn new(options: &Options) -> Self {
+        let task_user = options.task_user.clone();
+        let mut allowed = options.allowed_users.clone();
+        allowed.extend(task_user.clone().or_else(mainspring_sidecar::own_user));
+        Self { task_user, allowed }
+    }
+
+    /// The user of a task whose job names this one.
+    pub(super) fn choose(&self, named: Option<String>) -> Result<Option<String>, String> {
+        match named {
+            None => Ok(self.task_user.clone()),
+            Some(user) if self.allowed.contains(&user) => Ok(Some(user)),
+            Some(user) => Err(format!(
+                "user: tasks may not run as `{user}` here; if they are to, set `allowed_users = [\"{user}\"]` under `[agent]` in \
+                 the node's mainspring.toml (or MAINSPRING_AGENT__ALLOWED_USERS)"
+            )),
+        }
+    }
+}
