@@ -2,7 +2,7 @@
 //! happen, and knows what may never be. It trusts neither the engine nor the agents.
 //!
 //! Held here: I4, I5, I7, I8, I9, I10, I11, I12, I18, I21, I25, pauses, drains and goodbyes; in `promises`: deadlines and
-//! checkpoints. In `rest`, all the time: I19, I22; when the faults are over: I5, I16-like liveness, I20.
+//! checkpoints; in `overlap`: overlap policies. In `rest`, all the time: I19, I22; when the faults are over: I5, I16-like liveness, I20.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use mainspring_model::{
 use mainspring_store_mem::{Change, MemCore};
 
 use crate::jobs::SimJob;
+use crate::overlap::Overlaps;
 use crate::plan::SECOND;
 use crate::promises;
 
@@ -54,6 +55,7 @@ pub(crate) struct Checker {
     /// Runs by (namespace, key).
     keys: BTreeMap<(Namespace, Box<str>), RunId>,
     running: BTreeMap<RunId, (NodeId, JobId, Box<str>)>,
+    overlaps: Overlaps,
     placed: BTreeMap<(JobId, Box<str>), Vec<Timestamp>>,
     epochs: BTreeMap<CellId, Epoch>,
     /// Not before this, as the client asked, in true time.
@@ -80,6 +82,7 @@ impl Checker {
             executions: BTreeMap::new(),
             keys: BTreeMap::new(),
             running: BTreeMap::new(),
+            overlaps: Overlaps::default(),
             placed: BTreeMap::new(),
             epochs: BTreeMap::new(),
             not_before: BTreeMap::new(),
@@ -113,6 +116,7 @@ impl Checker {
             promises::in_time(head, &self.jobs[&head.job].spec, after)?;
             self.fenced(change, after, &granted)?;
             self.attempts_counted(head, after)?;
+            self.overlaps.changed(head, after);
             let was = self.running.remove(&head.id);
             if after.state == RunState::Running {
                 let Some(node) = after.node else { return fail("I12", head.id, "runs on no node".into()) };
@@ -123,6 +127,9 @@ impl Checker {
                     placed.push((head, after, node));
                 }
             }
+        }
+        for change in changes {
+            self.overlaps.check(&change.head, &self.jobs[&change.head.job].spec)?;
         }
         for (head, after, node) in placed {
             self.reserved(head, node)?;

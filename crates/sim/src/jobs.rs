@@ -45,6 +45,11 @@ const JOBS: &[(&str, Nature, &str)] = &[
     ),
     ("newest", Nature::Ordinary, "script: exit 0\nconcurrency: {limit: 1, overlap: cancel_old}"),
     ("single", Nature::Ordinary, "script: exit 0\nconcurrency: {limit: 1, overlap: queue_one}"),
+    (
+        "skips",
+        Nature::Ordinary,
+        "script: exit 0\nconcurrency: {limit: 1, overlap: skip}\npriority: {class: spare}",
+    ),
     ("rated", Nature::Ordinary, "script: exit 0\nrate_limit: {limit: 2, per: 30s}\nretry: {max: 1}"),
     ("once", Nature::Ordinary, "script: exit 0\ndelivery: at_most_once"),
     (

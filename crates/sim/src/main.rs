@@ -15,6 +15,7 @@ mod hosts;
 mod jobs;
 mod net;
 mod operators;
+mod overlap;
 mod plan;
 mod plant;
 mod promises;

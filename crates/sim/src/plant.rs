@@ -41,6 +41,7 @@ plants! {
     LostTooSoon, "lost-too-soon", "the owner gives a node up before the node gives up itself";
     NeverLost, "never-lost", "a silent node is never given up";
     NoConcurrencyLimit, "no-concurrency-limit", "the owner does not know the concurrency limit";
+    NoOverlap, "no-overlap", "the owner lets every run wait, whatever its job says about overlaps";
     NoRateLimit, "no-rate-limit", "the owner does not know the rate limit";
     ForgetStarts, "forget-starts", "a new owner does not know what the old one started under a rate limit";
     Overbooking, "overbooking", "the owner believes that runs need a quarter of what they need";

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use mainspring_engine::LoadedRun;
+use mainspring_model::spec::Overlap;
 use mainspring_model::{CellId, JobSpec, NodeState, Shelf, limits};
 use mainspring_store::Outcome;
 
@@ -17,6 +18,11 @@ impl Scheduler {
         let mut changed = (**spec).clone();
         match self.plant {
             Some(Plant::NoConcurrencyLimit) => changed.concurrency = None,
+            Some(Plant::NoOverlap) => {
+                if let Some(concurrency) = &mut changed.concurrency {
+                    concurrency.overlap = Overlap::QueueAll;
+                }
+            }
             Some(Plant::NoRateLimit) => changed.rate_limit = None,
             Some(Plant::EndlessRetries) => changed.retry.max = u32::MAX - 1,
             Some(Plant::Overbooking) => {
