@@ -33,6 +33,8 @@ pub struct Options {
     pub lost_after: Duration,
     /// Runs that wait in memory at most.
     pub waiting_max: usize,
+    /// How often an open stream makes sure that whoever listens still may; a node's connection half as often.
+    pub recheck_every: Duration,
     /// How long history is kept that says nothing about it itself.
     pub keeping: Keeping,
 }
@@ -61,6 +63,7 @@ impl Options {
             heartbeat_every: limits::HEARTBEAT_EVERY,
             lost_after: limits::LOST_AFTER,
             waiting_max: mainspring_engine::Config::default().waiting_max,
+            recheck_every: Duration::from_secs(15),
             keeping: Keeping::default(),
         }
     }

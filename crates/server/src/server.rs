@@ -197,6 +197,7 @@ impl Server {
                     ownership: Ownership { cells: Arc::clone(&self.cells), store: Arc::clone(&self.store) },
                     artifacts: Arc::clone(&self.artifacts),
                 },
+                recheck_every: self.options.recheck_every * 2,
                 stop: stop.clone(),
                 tasks: tasks.clone(),
             };
@@ -216,6 +217,7 @@ impl Server {
             app: Arc::clone(&self.app),
             readiness: Arc::new(waits_for),
             secure_cookies: self.url.starts_with("https://"),
+            recheck_every: self.options.recheck_every,
             stop: stop.clone(),
         }
     }

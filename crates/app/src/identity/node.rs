@@ -153,7 +153,7 @@ impl App {
             writes.push(Write::RemoveRecord { kind: record::NODE_CLAIM, key, expected: claim.revision });
         }
         self.journal.write(writes, entry).await?;
-        // It says hello again, and is not let in.
+        // Where its owner is another server, that one finds out by itself. It says hello again, and is not let in.
         self.cells.relabelled(node).await;
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The edge as a whole: what handlers share, and the router of all routes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::http::{HeaderMap, header};
@@ -25,6 +26,8 @@ pub struct Edge {
     pub readiness: Readiness,
     /// Whether cookies are only for encrypted connections: whether the server's own URL is `https`.
     pub secure_cookies: bool,
+    /// How often an open stream makes sure that its caller may still listen.
+    pub recheck_every: Duration,
     /// Ends open streams when the process stops.
     pub stop: CancellationToken,
 }

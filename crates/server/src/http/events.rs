@@ -9,13 +9,12 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::Stream;
 use mainspring_app::{Caller, Watch};
+use tokio::time::Instant;
 
 use super::edge::Edge;
 
 /// A comment after so much silence keeps the connection open.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// How often a stream makes sure that its caller may still listen.
-pub(crate) const REFRESH_EVERY: Duration = Duration::from_secs(15);
 
 /// The answer of a stream of events.
 pub(crate) fn stream(events: impl Stream<Item = Event> + Send + 'static) -> Response {
@@ -36,10 +35,19 @@ pub(crate) fn last_event_id<'a>(headers: &'a HeaderMap, parameter: Option<&'a st
 
 /// The news of a watch.
 pub(crate) fn news(edge: Arc<Edge>, caller: Caller, watch: Watch) -> impl Stream<Item = Event> + Send {
-    futures_util::stream::unfold((edge, caller, watch), |(edge, mut caller, mut watch)| async move {
+    let recheck_at = Instant::now() + edge.recheck_every;
+    let state = (edge, caller, watch, recheck_at);
+    futures_util::stream::unfold(state, |(edge, mut caller, mut watch, mut recheck_at)| async move {
         loop {
             tokio::select! {
+                biased;
                 () = edge.stop.cancelled() => return None,
+                // Before the news: there may be no end of them.
+                () = tokio::time::sleep_until(recheck_at) => {
+                    caller = edge.app.refresh(&caller).await.ok()?;
+                    watch.replace(&caller);
+                    recheck_at = Instant::now() + edge.recheck_every;
+                }
                 event = watch.next() => {
                     let event = event?;
                     let data = serde_json::to_string(&event).unwrap_or_default();
@@ -50,11 +58,7 @@ pub(crate) fn news(edge: Arc<Edge>, caller: Caller, watch: Watch) -> impl Stream
                     };
                     let sent = Event::default().event(name).data(data);
                     let sent = if event.mark.is_empty() { sent } else { sent.id(event.mark) };
-                    return Some((sent, (edge, caller, watch)));
-                }
-                () = tokio::time::sleep(REFRESH_EVERY) => {
-                    caller = edge.app.refresh(&caller).await.ok()?;
-                    watch.replace(&caller);
+                    return Some((sent, (edge, caller, watch, recheck_at)));
                 }
             }
         }

@@ -9,12 +9,11 @@ use std::time::{Duration, Instant};
 use axum::response::sse::Event;
 use futures_util::Stream;
 use mainspring_app::{Caller, LogQuery, LogTarget, Watch, WatchFilter};
-use mainspring_model::RunId;
+use mainspring_model::{ErrorCode, RunId};
 use mainspring_wire::api::LogLine;
 use serde_json::json;
 
 use super::edge::Edge;
-use super::events::REFRESH_EVERY;
 use super::failure::Failure;
 
 /// How long to wait for the rest of the output of a run that is over, when nothing comes.
@@ -45,7 +44,7 @@ pub(crate) struct Follow {
     whole: bool,
     /// Something was last told, or the run was not over.
     heard_at: Instant,
-    refreshed_at: Instant,
+    rechecked_at: Instant,
     ended: bool,
 }
 
@@ -81,7 +80,7 @@ impl Follow {
             ready,
             whole: false,
             heard_at: now,
-            refreshed_at: now,
+            rechecked_at: now,
             ended: false,
         })
     }
@@ -114,15 +113,23 @@ impl Follow {
             if self.ended {
                 return None;
             }
-            if self.refreshed_at.elapsed() >= REFRESH_EVERY {
-                self.caller = self.edge.app.refresh(&self.caller).await.ok()?;
-                self.refreshed_at = Instant::now();
+            if self.rechecked_at.elapsed() >= self.edge.recheck_every && !self.may_still().await {
+                return None;
             }
             self.look().await.ok()?;
             if self.ready.is_empty() && !self.wait().await {
                 return None;
             }
         }
+    }
+
+    /// Whether the caller may still read the run; the answer holds for a while.
+    async fn may_still(&mut self) -> bool {
+        let Ok(caller) = self.edge.app.refresh(&self.caller).await else { return false };
+        self.caller = caller;
+        self.news.replace(&self.caller);
+        self.rechecked_at = Instant::now();
+        !matches!(self.edge.app.log_target(&self.caller, self.run, None).await, Err(error) if is_closed(&error))
     }
 
     /// Reads what is there.
@@ -170,7 +177,7 @@ impl Follow {
         Ok(())
     }
 
-    /// Waits for more output or for news of the run; false when the process stops.
+    /// Waits for more output or for news of the run; false when the process stops, or the run is closed to the caller.
     async fn wait(&mut self) -> bool {
         let app = self.edge.app.clone();
         tokio::select! {
@@ -184,18 +191,27 @@ impl Follow {
             () = tokio::time::sleep(LOOK_EVERY) => {}
         }
         // Whether the attempt is over may have changed. One that another followed is, whatever became of its node.
-        if let Ok(target) = app.log_target(&self.caller, self.run, None).await {
-            if target.attempt() > self.target.attempt() {
+        match app.log_target(&self.caller, self.run, None).await {
+            Ok(target) if target.attempt() > self.target.attempt() => {
                 self.target.is_over |= self.target.attempt() > 0;
-            } else if target.attempt() == self.target.attempt() {
+            }
+            Ok(target) if target.attempt() == self.target.attempt() => {
                 if !target.is_over {
                     self.heard_at = Instant::now();
                 }
                 self.target = target;
             }
+            Ok(_) => {}
+            // A store or an owner that is away for a moment ends nothing.
+            Err(error) => return !is_closed(&error),
         }
         true
     }
+}
+
+/// Whether the run is not, or no longer, the caller's to see.
+fn is_closed(error: &mainspring_app::Error) -> bool {
+    matches!(error.code, ErrorCode::NotFound | ErrorCode::Forbidden | ErrorCode::Unauthenticated)
 }
 
 /// `2:1375`, or an offset alone.

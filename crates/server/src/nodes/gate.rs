@@ -14,7 +14,7 @@ pub(crate) trait Gate: Send + Sync {
 }
 
 /// What is known about a node beside what it says itself.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Admission {
     /// The pool it was invited to; any if absent.
     pub(crate) pool: Option<String>,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mainspring_model::NodeId;
 use mainspring_model::spec::Digest;
 use mainspring_wire::agent::agent_service_server::AgentService;
 use mainspring_wire::agent::{
@@ -37,6 +38,8 @@ pub(crate) struct NodeService {
     pub(crate) cells: Arc<LocalCells>,
     pub(crate) logs: Arc<Logs>,
     pub(crate) files: Files,
+    /// How often a connected node is asked for its credential again.
+    pub(crate) recheck_every: Duration,
     pub(crate) stop: CancellationToken,
     pub(crate) tasks: TaskTracker,
 }
@@ -76,7 +79,7 @@ impl AgentService for NodeService {
         let mut hello = hello.map_err(|_| Status::deadline_exceeded("a connection begins with hello"))??;
         let node = node_id(&hello.node).map_err(|wrong| Status::invalid_argument(wrong.to_string()))?;
         let admission = self.gate.admit(&credential, node).await.map_err(refused)?;
-        admission.lay_over(&mut hello)?;
+        admission.clone().lay_over(&mut hello)?;
         let (outward, words) = mpsc::channel(OUTWARD_MAX);
         let conversation = Conversation {
             node,
@@ -85,9 +88,11 @@ impl AgentService for NodeService {
             outward,
             stop: self.stop.clone(),
         };
+        let pass = Pass { gate: Arc::clone(&self.gate), credential, node, admission };
+        let recheck_every = self.recheck_every;
         let (end, ended) = mpsc::channel(1);
         self.tasks.spawn(async move {
-            if let Err(status) = conversation.hold(hello, inward).await {
+            if let Err(status) = conversation.hold(hello, inward, pass.lapsed(recheck_every)).await {
                 debug!(%node, %status, "a node's connection ended");
                 drop(end.send(status).await);
             }
@@ -96,6 +101,30 @@ impl AgentService for NodeService {
         let words = ReceiverStream::new(words).map(Ok);
         let end = ReceiverStream::new(ended).map(Err);
         Ok(Response::new(Box::pin(words.chain(end))))
+    }
+}
+
+/// What a node was let in with.
+struct Pass {
+    gate: Arc<dyn Gate>,
+    credential: String,
+    node: NodeId,
+    admission: Admission,
+}
+
+impl Pass {
+    /// Returns when the node has to go: it was removed, or what people say of it changed. Whoever did that may have asked
+    /// another server.
+    async fn lapsed(self, recheck_every: Duration) -> Status {
+        loop {
+            tokio::time::sleep(recheck_every).await;
+            match self.gate.admit(&self.credential, self.node).await {
+                Ok(admission) if admission == self.admission => {}
+                Ok(_) => return Status::unavailable("its labels changed; connect again"),
+                Err(GateError::Unavailable) => {}
+                Err(error) => return refused(error),
+            }
+        }
     }
 }
 
@@ -133,5 +162,54 @@ fn refused(error: GateError) -> Status {
     match error {
         GateError::Refused(why) => Status::permission_denied(why),
         GateError::Unavailable => Status::unavailable("the store does not answer; try again"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::sync::{Mutex, PoisonError};
+
+    use async_trait::async_trait;
+    use mainspring_model::Labels;
+    use tonic::Code;
+
+    use super::*;
+
+    /// Answers in turn.
+    struct Answers(Mutex<VecDeque<Result<Admission, GateError>>>);
+
+    #[async_trait]
+    impl Gate for Answers {
+        async fn join(&self, _: &str, _: NodeId, _: &str, _: &[u8]) -> Result<String, GateError> {
+            Err(GateError::Unavailable)
+        }
+
+        async fn admit(&self, _: &str, _: NodeId) -> Result<Admission, GateError> {
+            let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            answers.pop_front().expect("an answer")
+        }
+    }
+
+    async fn check(answers: Vec<Result<Admission, GateError>>, code: Code) {
+        let gate = Arc::new(Answers(Mutex::new(answers.into())));
+        let pass = Pass {
+            gate: gate.clone(),
+            credential: "mine".into(),
+            node: NodeId::MIN,
+            admission: Admission::default(),
+        };
+        assert_eq!(pass.lapsed(Duration::from_secs(30)).await.code(), code);
+        assert!(gate.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_node_that_was_removed_elsewhere_is_hung_up_on() {
+        let same = || Ok(Admission::default());
+        let refused = || Err(GateError::Refused("no such credential".into()));
+        check(vec![same(), Err(GateError::Unavailable), same(), refused()], Code::PermissionDenied).await;
+        let mut labels = Labels::new();
+        labels.insert("zone", "a").expect("a label");
+        check(vec![same(), Ok(Admission { labels, ..Admission::default() })], Code::Unavailable).await;
     }
 }

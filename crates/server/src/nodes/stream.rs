@@ -39,9 +39,14 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    /// Begins with the hello that was read; ends when the node hangs up or talks nonsense, the seat gives it up, or the
-    /// process stops.
-    pub(super) async fn hold(self, hello: Hello, mut inward: Streaming<FromNode>) -> Result<(), Status> {
+    /// Begins with the hello that was read; ends when the node hangs up or talks nonsense, the seat gives it up, its pass has
+    /// lapsed, or the process stops.
+    pub(super) async fn hold(
+        self,
+        hello: Hello,
+        mut inward: Streaming<FromNode>,
+        lapsed: impl Future<Output = Status>,
+    ) -> Result<(), Status> {
         let cell = self.cells.cell_of_node(self.node);
         let seat = match self.cells.find(cell).await {
             Found::Here(seat) => seat,
@@ -57,6 +62,7 @@ impl Conversation {
         let heard = tokio::select! {
             heard = self.listen(&seat, &mut inward, &parts) => heard,
             () = self.logs.store(waiting, &self.outward) => Err(gone()),
+            status = lapsed => Err(status),
             () = hung_up.cancelled() => Err(Status::unavailable("connect again")),
             () = self.stop.cancelled() => Err(gone()),
         };

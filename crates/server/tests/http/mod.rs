@@ -4,6 +4,7 @@ mod artifacts;
 mod audit;
 mod jobs;
 mod namespaces;
+mod node;
 mod permissions;
 mod runs;
 mod shape;

@@ -1,6 +1,11 @@
 //! Event streams.
 
+use mainspring_wire::agent::owner_word::Word as Heard;
+use serde_json::json;
+
 use super::World;
+use super::node::Node;
+use super::world::text;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn news_are_told_to_those_who_may_hear_them_and_resumed() {
@@ -35,4 +40,51 @@ async fn a_follower_of_a_run_that_never_starts_hears_its_end() {
     let mut follow = world.get(&format!("/v1/runs/{run}/logs?follow=true")).await;
     world.call(&world.admin, "POST", &format!("/v1/runs/{run}/cancel"), None).await.expect(202);
     follow.read_until("event: end").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_revoked_token_hears_no_more_however_much_there_is_to_hear() {
+    let world = World::start().await;
+    world.job("acme", "etl").await;
+    world.put("/v1/members/ann?namespace=acme", json!({"role": "viewer"})).await.expect(201);
+    let made = world.post("/v1/tokens", json!({"subject": "ann"})).await.expect(201);
+    let (secret, id) = (text(&made["secret"]), text(&made["token"]["id"]));
+    let mut stream = world.call(&secret, "GET", "/v1/watch", None).await;
+    assert_eq!(stream.status, 200);
+    world.call(&world.admin, "DELETE", &format!("/v1/tokens/{id}"), None).await.expect(204);
+    let told = async { while !stream.has_ended().await {} };
+    let happens = async {
+        for _ in 0..500 {
+            world.run("acme", "etl").await;
+        }
+    };
+    tokio::select! {
+        () = told => {}
+        () = happens => panic!("whoever has no token heard everything"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_follower_who_lost_their_role_reads_no_more() {
+    let world = World::start().await;
+    world.job("acme", "etl").await;
+    let ann = world.somebody("ann", Some("acme"), Some("viewer")).await;
+    let mut node = Node::start(&world).await;
+    let run = world.run("acme", "etl").await;
+    let token = node.execute(&run).await;
+    let mut offset = node.log(token, 0, "for all to see\n").await;
+    let mut follow = world.call(&ann, "GET", &format!("/v1/runs/{run}/logs?follow=true"), None).await;
+    follow.read_until("for all to see").await;
+    world.call(&world.admin, "DELETE", "/v1/members/ann?namespace=acme", None).await.expect(204);
+    let told = async { while !follow.has_ended().await {} };
+    let happens = async {
+        for _ in 0..3_000 {
+            offset = node.log(token, offset, "a secret\n").await;
+            while !matches!(node.hear().await, Ok(Heard::LogHave(_))) {}
+        }
+    };
+    tokio::select! {
+        () = told => {}
+        () = happens => panic!("whoever has no role read everything"),
+    }
 }

@@ -45,6 +45,17 @@ impl Reply {
         body
     }
 
+    /// Whether an event stream has ended, when there is something of it to read.
+    pub(crate) async fn has_ended(&mut self) -> bool {
+        let stream = self.rest.as_mut().expect("a stream");
+        let mut buffer = [0; 4096];
+        match stream.read(&mut buffer).await {
+            // A stream that was ended has this last chunk.
+            Ok(read) => read == 0 || buffer[..read].ends_with(b"0\r\n\r\n"),
+            Err(_) => true,
+        }
+    }
+
     /// The text of an event stream up to and with `words`.
     pub(crate) async fn read_until(&mut self, words: &str) -> String {
         let stream = self.rest.as_mut().expect("a stream");

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mainspring_app::App;
 use mainspring_server::{Options, Server};
@@ -25,7 +26,9 @@ impl World {
     pub(crate) async fn start() -> Self {
         let data = tempfile::tempdir().expect("a folder");
         let store = format!("sqlite:{}", data.path().join("store.db").display());
-        let server = Server::build(Options::new(store, data.path())).await.expect("a server");
+        let mut options = Options::new(store, data.path());
+        options.recheck_every = Duration::from_millis(100);
+        let server = Server::build(options).await.expect("a server");
         let app = Arc::clone(server.app());
         let address =
             server.url().strip_prefix("http://").and_then(|text| text.parse().ok()).expect("an address");
