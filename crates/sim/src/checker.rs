@@ -1,8 +1,9 @@
 //! The checker: it sees every committed change of a row and every task that begins or ends, as they
 //! happen, and knows what may never be. It trusts neither the engine nor the agents.
 //!
-//! Held here: I4, I5, I7, I8, I9, I10, I11, I12, I18, I21, I25, pauses, drains and goodbyes; in `promises`: deadlines and
-//! checkpoints; in `overlap`: overlap policies. In `rest`, all the time: I19, I22; when the faults are over: I5, I16-like liveness, I20.
+//! Held here: I4, I5, I9, I10, I11, I12, I18, I21, I25, pauses, drains and goodbyes; in `promises`: I7, I8,
+//! deadlines and checkpoints; in `overlap`: overlap policies. In `rest`, all the time: I19, I22; when the faults are over:
+//! I5, I16-like liveness, I20.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -60,9 +61,6 @@ pub(crate) struct Checker {
     epochs: BTreeMap<CellId, Epoch>,
     /// Not before this, as the client asked, in true time.
     pub not_before: BTreeMap<RunId, i64>,
-    slots: u32,
-    cpu_milli: u64,
-    memory_bytes: u64,
     pub tasks_begun: u64,
     /// Tasks that began with a checkpoint.
     pub continued: u64,
@@ -76,7 +74,7 @@ pub(crate) struct Checker {
 }
 
 impl Checker {
-    pub(crate) fn new(jobs: &[SimJob], node: &mainspring_model::Node) -> Self {
+    pub(crate) fn new(jobs: &[SimJob]) -> Self {
         Self {
             jobs: jobs.iter().map(|job| (job.job.id, Arc::new(job.clone()))).collect(),
             executions: BTreeMap::new(),
@@ -86,9 +84,6 @@ impl Checker {
             placed: BTreeMap::new(),
             epochs: BTreeMap::new(),
             not_before: BTreeMap::new(),
-            slots: node.slots,
-            cpu_milli: node.capacity.cpu_milli,
-            memory_bytes: node.capacity.memory_bytes,
             tasks_begun: 0,
             continued: 0,
             held_jobs: BTreeMap::new(),
@@ -101,7 +96,12 @@ impl Checker {
 
     /// The changes of one commit. `granted` is the epoch that a cell's lease row has. What is reserved is
     /// looked at when all are applied: only committed states count.
-    pub(crate) fn changed(&mut self, changes: &[Change], granted: impl Fn(CellId) -> Epoch) -> Verdict {
+    pub(crate) fn changed(
+        &mut self,
+        changes: &[Change],
+        core: &MemCore,
+        granted: impl Fn(CellId) -> Epoch,
+    ) -> Verdict {
         let mut placed = Vec::new();
         for change in changes {
             let Some(after) = &change.after else { continue };
@@ -109,7 +109,7 @@ impl Checker {
             match &change.before {
                 None => self.inserted(head)?,
                 Some(before) => {
-                    legal(head, before, after)?;
+                    promises::legal(head, before, after)?;
                     promises::continues(head, before, after)?;
                 }
             }
@@ -132,7 +132,7 @@ impl Checker {
             self.overlaps.check(&change.head, &self.jobs[&change.head.job].spec)?;
         }
         for (head, after, node) in placed {
-            self.reserved(head, node)?;
+            self.reserved(head, node, core)?;
             self.limited(head)?;
             self.rated(head, after)?;
             self.held_back(head, after, node)?;
@@ -244,13 +244,19 @@ impl Checker {
     }
 
     /// I18: reservations within what the node has.
-    fn reserved(&self, head: &RunHead, node: NodeId) -> Verdict {
+    fn reserved(&self, head: &RunHead, node: NodeId, core: &MemCore) -> Verdict {
+        let Some(has) = core.node(node) else {
+            return fail("I18", head.id, format!("{node} is not known"));
+        };
         let on_node: Vec<JobId> =
             self.running.values().filter(|(have, ..)| *have == node).map(|(_, job, _)| *job).collect();
         let resources = on_node.iter().map(|job| &self.jobs[job].spec.resources);
         let cpu: u64 = resources.clone().map(|need| need.cpu_milli).sum();
         let memory: u64 = resources.map(|need| need.memory_bytes).sum();
-        if on_node.len() > self.slots as usize || cpu > self.cpu_milli || memory > self.memory_bytes {
+        if on_node.len() > has.slots as usize
+            || cpu > has.capacity.cpu_milli
+            || memory > has.capacity.memory_bytes
+        {
             return fail(
                 "I18",
                 head.id,
@@ -374,25 +380,4 @@ fn lost_with_its_node(core: &MemCore, run: RunId, attempt: u32) -> bool {
         || core.events(run).iter().any(
             |event| matches!(event.kind, RunEventKind::NodeLost { attempt: lost, .. } if lost == attempt),
         )
-}
-
-/// I7, I8: only legal paths, each by one version, and nothing after the end.
-fn legal(head: &RunHead, before: &RunStatus, after: &RunStatus) -> Verdict {
-    if before.state.is_terminal() {
-        return fail("I7", head.id, format!("{:?} became {:?}", before.state, after.state));
-    }
-    if !before.state.reaches(after.state) {
-        return fail("I8", head.id, format!("{:?} cannot become {:?}", before.state, after.state));
-    }
-    if after.version != before.version + 1 || after.attempt < before.attempt {
-        let what = format!(
-            "version {} → {}, attempt {} → {}",
-            before.version, after.version, before.attempt, after.attempt
-        );
-        return fail("I8", head.id, what);
-    }
-    if after.state.is_terminal() && (after.cause.is_none() || after.place.is_some()) {
-        return fail("I8", head.id, format!("{:?} without a cause, or still on a shelf", after.state));
-    }
-    Ok(())
 }

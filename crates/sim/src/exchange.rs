@@ -39,7 +39,7 @@ impl World {
         let leases = self.store.core.leases();
         let granted =
             |cell| leases.iter().find(|lease| lease.cell == cell).map_or(Epoch(0), |lease| lease.epoch);
-        self.checker.changed(&changes, granted)?;
+        self.checker.changed(&changes, &self.store.core, granted)?;
         let is_away = |node| !self.agents.iter().any(|agent| agent.node.id == node && agent.alive);
         self.checker.look_at_goodbyes(&self.store.core, is_away)?;
         let Some(told) = told else { return Ok(()) };

@@ -58,6 +58,11 @@ const JOBS: &[(&str, Nature, &str)] = &[
         "script: exit 0\nresources: {cpu: 1500m, memory: 1Gi}\npriority: {class: service}",
     ),
     (
+        "large",
+        Nature::Ordinary,
+        "script: exit 0\nresources: {cpu: 6}\nretry: {max: 3, backoff: {kind: fixed, base: 1s}}",
+    ),
+    (
         "hangs",
         Nature::Hangs,
         "script: exit 0\ntimeout: {run: 4s, start: 20s, stop_grace: 1s}\nretry: {max: 1, backoff: {kind: exponential, base: 1s}}",

@@ -1,4 +1,4 @@
-//! What a commit may not do to a run's deadline and its checkpoint, and to whom a node that left belongs. Free functions over
+//! What a commit may not do to a run's state, its deadline and its checkpoint. Free functions over
 //! what changed; the checker asks them for every change.
 
 use std::time::Duration;
@@ -51,6 +51,27 @@ pub(crate) fn in_time(head: &RunHead, spec: &JobSpec, after: &RunStatus) -> Verd
     if given_up && spec.timeout.total.is_none() && after.finished_at.is_none_or(|at: Timestamp| at < deadline)
     {
         return fail("deadline", head.id, "given up before its deadline".into());
+    }
+    Ok(())
+}
+
+/// I7, I8: only legal paths, each by one version, and nothing after the end.
+pub(crate) fn legal(head: &RunHead, before: &RunStatus, after: &RunStatus) -> Verdict {
+    if before.state.is_terminal() {
+        return fail("I7", head.id, format!("{:?} became {:?}", before.state, after.state));
+    }
+    if !before.state.reaches(after.state) {
+        return fail("I8", head.id, format!("{:?} cannot become {:?}", before.state, after.state));
+    }
+    if after.version != before.version + 1 || after.attempt < before.attempt {
+        let what = format!(
+            "version {} → {}, attempt {} → {}",
+            before.version, after.version, before.attempt, after.attempt
+        );
+        return fail("I8", head.id, what);
+    }
+    if after.state.is_terminal() && (after.cause.is_none() || after.place.is_some()) {
+        return fail("I8", head.id, format!("{:?} without a cause, or still on a shelf", after.state));
     }
     Ok(())
 }

@@ -103,9 +103,17 @@ impl World {
             .map(|_| Scheduler::new(config.clone(), jobs.clone(), clock(), plant))
             .collect();
         let agents: Vec<Agent> = (0..plan.agents)
-            .map(|n| Agent::new(n, CellId(n as u16 % plan.cells), plan.schedulers, clock().0, plant))
+            .map(|n| {
+                let mut agent =
+                    Agent::new(n, CellId(n as u16 % plan.cells), plan.schedulers, clock().0, plant);
+                // One of each cell is larger than the others.
+                if n < usize::from(plan.cells) {
+                    agent.node.capacity.cpu_milli *= 2;
+                }
+                agent
+            })
             .collect();
-        let checker = Checker::new(&jobs, &agents[0].node);
+        let checker = Checker::new(&jobs);
         let client = Client::new(&plan, &jobs);
         let operators = Operators::new(&plan, &jobs);
         let mut world = Self {
