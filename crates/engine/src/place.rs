@@ -291,6 +291,9 @@ impl Cell {
         status.started_at = None;
         status.finished_at = None;
         status.cause = None;
+        if let Some(extra) = &mut status.extra {
+            (extra.progress, extra.result, extra.usage) = (None, None, Default::default());
+        }
         if waited {
             status.reason = waited_for.map(Box::new);
         }

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use mainspring_engine::{Ending, News};
 use mainspring_model::spec::{
     Action, AttemptTimeout, Backoff, CauseMatch, Curve, Delivery, ExitCodes, Jitter, Rule, Signals,
 };
-use mainspring_model::{Cause, NodeId, Reason, RunEventKind, RunState};
+use mainspring_model::{Cause, NodeId, Reason, RunEventKind, RunState, Usage};
 
 use crate::world::{Job, World, at, secs, wait};
 
@@ -263,4 +264,27 @@ fn a_checkpoint_goes_to_the_next_attempt() {
     });
     let order = order.unwrap();
     assert_eq!((order.checkpoint.as_deref(), order.attempts_max), (Some(&b"half"[..]), 4));
+}
+
+#[test]
+fn an_attempt_has_none_of_what_an_earlier_one_said() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.job();
+    let run = world.submit(&job);
+    world.progress(run, 900, None);
+    let (node, token) = world.attempt(run);
+    let usage = Usage { cpu_us: 7, ..Usage::default() };
+    let ending = Ending { result: Some(b"half"[..].into()), usage, ..Ending::of(Cause::Exit { code: 1 }) };
+    world.report(node, token, News::Finished(ending));
+    world.settle();
+    let said = |world: &World| {
+        let extra = world.row(run).status.extra.unwrap_or_default();
+        (extra.progress, extra.result, extra.usage)
+    };
+    assert_eq!((world.state(run), said(&world)), (RunState::Running, (None, None, Usage::default())));
+    world.progress(run, 100, None);
+    world.finish(run);
+    assert_eq!((said(&world).1, said(&world).2), (None, Usage::default()));
+    assert_eq!(world.store.attempts(run)[0].usage, usage);
 }
