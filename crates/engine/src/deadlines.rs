@@ -27,12 +27,15 @@ impl Cell {
 
     fn next_time(&self, ix: usize) -> Option<Timestamp> {
         let entry = &self.runs.entries[ix];
-        let timeout = &self.shapes.of(entry).spec.timeout;
+        let spec = &self.shapes.of(entry).spec;
+        let timeout = &spec.timeout;
         let own = match entry.status.state {
             RunState::Ready | RunState::Failed => {
                 entry.status.place.map(|place| Timestamp::from_micros(place.rank))
             }
-            RunState::Waiting => timeout.queue.map(|queue| entry.since + queue),
+            RunState::Waiting => {
+                return overdue::given_up_at(&entry.head, &entry.status, spec, entry.since);
+            }
             RunState::Running => {
                 let repeat = entry.since + self.config.repeat_every;
                 let placed_at = entry.status.placed_at.unwrap_or(entry.since);
@@ -89,10 +92,14 @@ impl Cell {
                 }
             }
             RunState::Waiting => {
-                let queue = self.shapes.of(entry).spec.timeout.queue;
-                if queue.is_some_and(|queue| entry.since + queue <= now) {
-                    self.end_with(now, ix, Command::GiveUp, timeout(TimeoutKind::Queue));
-                    return;
+                let spec = &self.shapes.of(entry).spec;
+                let retried_until = overdue::retried_until(&entry.status, spec);
+                if spec.timeout.queue.is_some_and(|queue| entry.since + queue <= now) {
+                    return self.end_with(now, ix, Command::GiveUp, timeout(TimeoutKind::Queue));
+                }
+                if retried_until.is_some_and(|until| until <= now) {
+                    // Its cause is that of the last attempt.
+                    return self.end(now, ix, Command::GiveUp);
                 }
             }
             RunState::Running => self.running_due(now, ix, too_late),

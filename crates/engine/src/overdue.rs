@@ -141,7 +141,14 @@ pub(crate) fn given_up_at(
     spec: &JobSpec,
     since: Timestamp,
 ) -> Option<Timestamp> {
-    earliest(spec.timeout.queue.map(|queue| since + queue), last_moment(head, status, spec))
+    let queue = spec.timeout.queue.map(|queue| since + queue);
+    earliest(earliest(queue, retried_until(status, spec)), last_moment(head, status, spec))
+}
+
+/// Until when another attempt of a run may begin, once one has.
+pub(crate) fn retried_until(status: &RunStatus, spec: &JobSpec) -> Option<Timestamp> {
+    let begun_at = status.extra.as_ref().and_then(|extra| extra.begun_at)?;
+    spec.retry.max_elapsed.map(|max| begun_at + max)
 }
 
 /// When a run is given up whatever it does.

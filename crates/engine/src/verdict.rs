@@ -94,8 +94,7 @@ impl Cell {
         }
         let chance = hash::mix(entry.head.id.hash64() ^ u64::from(status.attempt));
         let due = now + spec.retry.backoff.delay(counted, chance);
-        let begun = status.begun_at().unwrap_or(now);
-        if spec.retry.max_elapsed.is_some_and(|max| due.since(begun) > max) {
+        if self.is_too_late(ix, &cause, due) {
             return Verdict::GiveUp { cause };
         }
         Verdict::Retry { cause, due, counts_as_loss: false }
@@ -105,16 +104,25 @@ impl Cell {
     /// within a moment: then each waits longer than the one before.
     fn after_loss(&self, now: Timestamp, ix: usize, cause: Cause) -> Verdict {
         let losses = self.runs.entries[ix].status.losses;
-        if losses >= limits::LOSSES_PER_RUN_MAX {
+        let refused_before = losses.checked_sub(1).filter(|_| cause.never_started());
+        let due = refused_before.map(|before| now + REFUSAL_PAUSE * 2_u32.saturating_pow(before));
+        if losses >= limits::LOSSES_PER_RUN_MAX || self.is_too_late(ix, &cause, due.unwrap_or(now)) {
             return Verdict::GiveUp { cause };
         }
-        match losses.checked_sub(1).filter(|_| cause.never_started()) {
-            Some(before) => {
-                let due = now + REFUSAL_PAUSE * 2_u32.saturating_pow(before);
-                Verdict::Retry { cause, due, counts_as_loss: true }
-            }
+        match due {
+            Some(due) => Verdict::Retry { cause, due, counts_as_loss: true },
             None => Verdict::Requeue { cause, counts_as_loss: true },
         }
+    }
+
+    /// Whether an attempt that begins at `due` would begin too long after the first, of which the one that just ended may be
+    /// the first.
+    fn is_too_late(&self, ix: usize, cause: &Cause, due: Timestamp) -> bool {
+        let entry = &self.runs.entries[ix];
+        let before = entry.status.extra.as_ref().and_then(|extra| extra.begun_at);
+        let begun_at = if cause.never_started() { before } else { entry.status.begun_at() };
+        let max = self.shapes.of(entry).spec.retry.max_elapsed;
+        begun_at.zip(max).is_some_and(|(begun_at, max)| due.since(begun_at) > max)
     }
 
     /// Keeps the job's record: a success clears it, and the loss of a node while it executed adds to it.

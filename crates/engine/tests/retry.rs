@@ -115,6 +115,41 @@ fn max_elapsed_counts_from_the_first_attempt_and_not_from_the_wait_for_a_node() 
 }
 
 #[test]
+fn max_elapsed_ends_a_retry_that_finds_no_node_wherever_it_waits() {
+    for takes_over in [false, true] {
+        let mut world = World::new();
+        let a = world.node_with("a", |node| node.slots = 1);
+        let job = world.job_with(|spec| spec.retry.max_elapsed = Some(secs(60)));
+        let urgent = world.job_with(|spec| spec.priority.level = 100);
+        let run = world.submit(&job);
+        let next = world.submit(&urgent);
+        world.end(run, Cause::Exit { code: 1 });
+        world.states(&[next], RunState::Running);
+        if takes_over {
+            world.take_over();
+            world.connect(a);
+        }
+        world.pass_until(at(60) - secs(1));
+        world.states(&[run], RunState::Waiting);
+        world.pass(secs(1));
+        assert_eq!((world.state(run), world.cause(run)), (RunState::FinalFailed, Cause::Exit { code: 1 }));
+    }
+}
+
+#[test]
+fn max_elapsed_holds_after_a_loss_and_does_not_begin_with_a_refusal() {
+    let mut world = World::new();
+    let a = world.node("a");
+    let job = world.job_with(|spec| spec.retry.max_elapsed = Some(secs(60)));
+    let (refused, lost) = (world.submit(&job), world.submit(&job));
+    world.pass(secs(61));
+    world.end(refused, Cause::Refused { message: "busy".into() });
+    world.states(&[refused], RunState::Running);
+    world.end(lost, Cause::Vanished { node: a });
+    assert_eq!((world.state(lost), world.cause(lost)), (RunState::FinalFailed, Cause::Vanished { node: a }));
+}
+
+#[test]
 fn the_first_rule_that_matches_decides() {
     let node = NodeId::new(at(0), 1);
     let exits = |codes: &[(u8, u8)]| CauseMatch::Exit(ExitCodes(codes.to_vec()));
