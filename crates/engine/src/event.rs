@@ -127,6 +127,13 @@ pub struct Held {
     pub stage: Stage,
 }
 
+impl Held {
+    /// The attempt among those that a node holds, sorted by token.
+    pub(crate) fn find(held: &[Self], token: AttemptToken) -> Option<&Self> {
+        held.binary_search_by_key(&token, |held| held.token).ok().map(|at| &held[at])
+    }
+}
+
 /// How far an attempt is on its node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {

@@ -278,3 +278,17 @@ fn many_nodes_lost_at_once_fit_into_the_stores_transactions() {
         assert_eq!((world.state(run), world.earlier(run).len()), (RunState::Waiting, 1));
     }
 }
+
+#[test]
+fn a_node_tells_what_it_holds_in_any_order() {
+    let mut world = World::new();
+    let a = world.node("a");
+    let job = world.job();
+    let runs = world.submit_many(&job, 4);
+    world.agent(a).held.reverse();
+    world.beat(a);
+    world.states(&runs, RunState::Running);
+    world.connect(a);
+    world.states(&runs, RunState::Running);
+    assert!(runs.iter().all(|run| world.row(*run).status.attempt == 1));
+}

@@ -9,7 +9,7 @@ use crate::runs::Phase;
 
 impl Cell {
     pub(crate) fn heartbeat(&mut self, now: Timestamp, heartbeat: Heartbeat) {
-        let Heartbeat { node, session, beat, held } = heartbeat;
+        let Heartbeat { node, session, beat, mut held } = heartbeat;
         let Some(node_ix) = self.nodes.find(node).filter(|ix| self.nodes.get(*ix).session == session) else {
             let newer = self.nodes.find(node).is_some_and(|ix| self.nodes.get(ix).session > session);
             if !newer {
@@ -26,6 +26,7 @@ impl Cell {
                 self.nodes.change(node_ix, |entry| entry.quiet = false);
                 self.fill_node(now, node_ix);
             }
+            held.sort_unstable_by_key(|held| held.token);
             for run in self.nodes.get(node_ix).runs.clone() {
                 self.missing(now, run, node, beat, &held);
             }
@@ -36,14 +37,14 @@ impl Cell {
         self.outbox.now.push(Message::Beat { node, session, beat });
     }
 
-    /// An attempt that the node had accepted before this heartbeat and no longer lists is gone.
+    /// An attempt that the node had accepted before this heartbeat and no longer lists is gone. What is held is sorted.
     fn missing(&mut self, now: Timestamp, run: usize, node: NodeId, beat: u64, held: &[Held]) {
         let Some(entry) = self.runs.entries.get(run) else { return };
         let known_since = match entry.phase {
             Phase::Accepted { beat } | Phase::Started { beat } => beat,
             Phase::Idle | Phase::Ordered => return,
         };
-        if beat >= known_since && !held.iter().any(|held| held.token == entry.token()) {
+        if beat >= known_since && Held::find(held, entry.token()).is_none() {
             self.attempt_over(now, run, Ending::of(Cause::Vanished { node }));
         }
     }

@@ -12,7 +12,8 @@ use crate::runs::Phase;
 
 impl Cell {
     pub(crate) fn hello(&mut self, now: Timestamp, hello: Hello) {
-        let Hello { node, session, beat, held } = hello;
+        let Hello { node, session, beat, mut held } = hello;
+        held.sort_unstable_by_key(|held| held.token);
         let id = node.id;
         if let Some(known) = self.nodes.find(id)
             && self.nodes.get(known).session >= session
@@ -69,11 +70,11 @@ impl Cell {
         ix
     }
 
-    /// What the owner believes the node holds, against what it says.
+    /// What the owner believes the node holds, against what it says, sorted.
     fn reconcile(&mut self, now: Timestamp, run: usize, node: NodeId, beat: u64, held: &[Held]) {
         let entry = &mut self.runs.entries[run];
         let token = entry.token();
-        if let Some(held) = held.iter().find(|held| held.token == token) {
+        if let Some(held) = Held::find(held, token) {
             let survived = entry.phase == Phase::Ordered && entry.status.epoch < self.epoch;
             entry.phase = match held.stage {
                 Stage::Executing(elapsed) => {
