@@ -1,6 +1,6 @@
 //! Why a run is not running, from the owner's memory, with numbers.
 
-use mainspring_model::{NodeFilter, Reason, RunId, RunState, Timestamp};
+use mainspring_model::{NodeFilter, Reason, RunId, RunState, Timestamp, limits};
 
 use crate::cell::Cell;
 use crate::nodes::NodeEntry;
@@ -39,7 +39,9 @@ impl Cell {
         if let Some(block) = group.block {
             return self.why_blocked(group, block);
         }
-        let position = group.waiting.range(..=entry.queue_key()).count() as u32;
+        // Whoever lists runs asks this for each: those far behind are not told how far.
+        let position =
+            group.waiting.range(..=entry.queue_key()).take(limits::QUEUE_PLACES_TOLD as usize).count() as u32;
         match self.why_no_room(group_ix) {
             Reason::Resources { .. } if position > 1 => Reason::Priority { position },
             why => why,

@@ -93,3 +93,15 @@ fn the_reason_is_kept_when_the_run_moves_on() {
     assert_eq!(kept(cancelled).unwrap().name(), "no_node");
     assert_eq!(kept(at_once), None, "it never waited");
 }
+
+#[test]
+fn how_far_behind_is_told_up_to_a_point() {
+    let mut world = World::new();
+    world.node_with("a", |node| node.slots = 1);
+    let job = world.job();
+    let runs = world.submit_many(&job, 1_200);
+    assert_eq!(world.why(runs[900]), Reason::Priority { position: 900 });
+    let last = world.why(runs[1_199]);
+    assert_eq!(last, Reason::Priority { position: 1_000 });
+    assert_eq!(last.to_string(), "place 1000 or later in the queue of its kind");
+}

@@ -34,6 +34,8 @@ pub const CELLS_MAX: u16 = 1024;
 pub const LOSSES_PER_RUN_MAX: u32 = 10;
 /// Attempts of one job in a row that end with the loss of their node before the job is quarantined.
 pub const LOSSES_PER_JOB_MAX: u32 = 3;
+/// Places in a queue that are told apart when somebody asks why a run waits.
+pub const QUEUE_PLACES_TOLD: u32 = 1_000;
 /// Nodes that an earlier attempt failed on and a retry remembers.
 pub const FAILED_NODES_REMEMBERED: usize = 4;
 /// Labels of one node or job.

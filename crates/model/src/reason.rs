@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::limits;
 use crate::time::Timestamp;
 
 /// Why a run waits.
@@ -61,7 +62,7 @@ pub enum Reason {
     },
     /// Others come first: more important, or a fairer turn.
     Priority {
-        /// Where it stands in its group, from 1.
+        /// Where it stands in its group, from 1; [`limits::QUEUE_PLACES_TOLD`] stands for all behind it too.
         position: u32,
     },
     /// Its job is paused.
@@ -186,6 +187,9 @@ impl fmt::Display for Reason {
             }
             Self::NoNode { filter, nodes } => {
                 write!(f, "none of {nodes} nodes passes the {} filter", filter.name())
+            }
+            Self::Priority { position } if *position >= limits::QUEUE_PLACES_TOLD => {
+                write!(f, "place {position} or later in the queue of its kind")
             }
             Self::Priority { position } => write!(f, "place {position} in the queue of its kind"),
             Self::Paused { by, note } => write!(f, "job paused by {by}: {note}"),
