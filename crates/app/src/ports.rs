@@ -4,10 +4,10 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use mainspring_engine::{Answer, Stats};
+use mainspring_engine::{Answer, Stats, TriggerCommand, TriggerKey};
 use mainspring_model::spec::Digest;
 use mainspring_model::{
-    AttemptToken, CellId, Epoch, Job, JobPause, JobSpec, Namespace, Node, NodeId, Pause, Reason, Run,
+    AttemptToken, CellId, Epoch, Job, JobId, JobPause, JobSpec, Namespace, Node, NodeId, Pause, Reason, Run,
     RunHead, RunId, RunState, Timestamp,
 };
 use std::ops::Range;
@@ -106,6 +106,18 @@ pub enum Command {
     PauseCell {
         /// Who and why; none resumes.
         pause: Option<Pause>,
+    },
+    /// Read the triggers of a job again: somebody wrote them.
+    TriggersChanged {
+        /// The job.
+        job: JobId,
+    },
+    /// Do something with a trigger.
+    Trigger {
+        /// Which.
+        key: TriggerKey,
+        /// What.
+        command: TriggerCommand,
     },
     /// Empty a node by a deadline; with none, take it back into service.
     Drain {

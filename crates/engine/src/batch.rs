@@ -40,6 +40,7 @@ impl Cell {
         let mut writes = Vec::with_capacity(runs + self.outbox.other_writes() + self.shapes.jobs.len());
         let mut written = Vec::with_capacity(writes.capacity());
         self.cut_runs(&mut writes, &mut written);
+        self.cut_triggers(&mut writes, &mut written);
         self.cut_nodes(&mut writes, &mut written);
         let asked = self.asked_at_once();
         let mut changes = Vec::with_capacity(asked);
@@ -191,6 +192,7 @@ impl Cell {
                     self.diverged = Some(format!("{id} was changed by somebody else: {conflict:?}"));
                 }
                 (Written::Node(ix), Outcome::Conflict(conflict)) => self.node_conflict(*ix, conflict),
+                (Written::Trigger(ix), outcome) => self.trigger_written(*ix, outcome.conflict()),
                 (Written::InsertRun(_) | Written::UpdateRun(_) | Written::Node(_), Outcome::Undone) => {
                     self.diverged = Some("a batch that answers write by write was undone whole".to_owned());
                 }

@@ -31,6 +31,10 @@ use crate::shape::Shapes;
 use crate::stats::Stats;
 use crate::suspects::Suspects;
 use crate::timers::{Armed, Subject, Timers};
+use crate::triggers::Triggers;
+
+/// Triggers looked at before what they made is written.
+const TRIGGERS_AT_ONCE: usize = 500;
 
 /// The scheduler of one cell under one epoch.
 #[derive(Debug)]
@@ -51,6 +55,7 @@ pub struct Cell {
     pub(crate) memory: Memory,
     pub(crate) overflow: Overflow,
     pub(crate) overdue: Overdue,
+    pub(crate) triggers: Triggers,
     pub(crate) outbox: Outbox,
     /// The latest moment an event came.
     pub(crate) last_now: Timestamp,
@@ -99,6 +104,7 @@ impl Cell {
             memory: Memory::default(),
             overflow: Overflow::default(),
             overdue: Overdue::default(),
+            triggers: Triggers::default(),
             outbox: Outbox::default(),
             last_now: now,
             suspects: Suspects::default(),
@@ -138,9 +144,17 @@ impl Cell {
             Event::Report(report) => self.report(now, *report),
             Event::Goodbye { node, session } => self.goodbye(now, node, session),
             Event::ShelfRead(read) => self.shelf_read(now, *read),
+            Event::TriggersRead(read) => self.triggers_read(now, *read),
+            Event::SpecsRead(specs) => self.specs_read(now, specs),
+            Event::TriggersChanged { request, job } => {
+                self.triggers_changed(job);
+                self.reply_now(request, Answer::Done);
+            }
+            Event::Trigger { request, key, command } => self.command_trigger(now, request, &key, command),
             Event::Hint => self.poll_arrivals(now),
             Event::Tick => self.tick(now),
         }
+        self.ask_for_specs();
         if std::mem::take(&mut self.nodes.fewer_serve) {
             self.retry_restricted(now);
         }
@@ -210,12 +224,16 @@ impl Cell {
             | Event::RetryNow { request, .. }
             | Event::PauseJob { request, .. }
             | Event::PauseCell { request, .. }
+            | Event::TriggersChanged { request, .. }
+            | Event::Trigger { request, .. }
             | Event::Drain { request, .. } => *request,
             Event::Hello(_)
             | Event::Heartbeat(_)
             | Event::Report(_)
             | Event::Goodbye { .. }
             | Event::ShelfRead(_)
+            | Event::TriggersRead(_)
+            | Event::SpecsRead(_)
             | Event::Hint
             | Event::Tick => return,
         };
@@ -224,6 +242,7 @@ impl Cell {
     }
 
     fn tick(&mut self, now: Timestamp) {
+        let mut looks = 0;
         while let Some(subject) = self.timers.pop_due(now) {
             match subject {
                 Subject::Run(ix) => self.run_due(now, ix),
@@ -236,6 +255,12 @@ impl Cell {
                 }
                 Subject::Horizon => self.horizon_due(now),
                 Subject::Overdue => self.overdue_due(now),
+                // What is due in the same moment as thousands of others does not keep everything else waiting.
+                Subject::Trigger(ix) if looks >= TRIGGERS_AT_ONCE => self.trigger_later(now, ix),
+                Subject::Trigger(ix) => {
+                    looks += 1;
+                    self.trigger_due(now, ix);
+                }
             }
         }
     }

@@ -312,6 +312,9 @@ impl Cell {
                 if spec.concurrency.is_some() || spec.rate_limit.is_some() {
                     continue; // Its limits are counted here.
                 }
+                if self.triggers.follow(&entry.head, spec.name.as_str()) {
+                    continue; // Its end is waited for here.
+                }
                 let hops = entry.status.extra.as_ref().map_or(0, |extra| extra.hops);
                 let waits = (2 << hops.min(HOPS_COUNTED_MAX)) - 1;
                 let patience = self.config.hand_over_after.saturating_mul(waits);

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_model::{
-    AttemptToken, Cause, Job, JobPause, JobSpec, Node, NodeId, Pause, Payload, Progress, Run, RunHead, RunId,
-    Timestamp, Usage,
+    AttemptToken, Cause, Job, JobId, JobPause, JobSpec, Node, NodeId, Pause, Payload, Progress, Run, RunHead,
+    RunId, Timestamp, Usage,
 };
 use mainspring_store::ShelfQuery;
+
+use crate::triggers::{SpecRead, TriggerCommand, TriggerKey, TriggersRead};
 
 /// A caller's number for its request; the answer carries it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,6 +87,26 @@ pub enum Event {
     },
     /// The store answered a [`crate::Message::Read`].
     ShelfRead(Box<ShelfRead>),
+    /// The store answered a [`crate::Message::ReadTriggers`].
+    TriggersRead(Box<TriggersRead>),
+    /// The store answered a [`crate::Message::ReadSpecs`].
+    SpecsRead(Vec<SpecRead>),
+    /// Somebody wrote the triggers of a job.
+    TriggersChanged {
+        /// Whom to answer.
+        request: RequestId,
+        /// The job.
+        job: JobId,
+    },
+    /// Somebody wants something of a trigger.
+    Trigger {
+        /// Whom to answer.
+        request: RequestId,
+        /// Which.
+        key: TriggerKey,
+        /// What.
+        command: TriggerCommand,
+    },
     /// Somebody inserted runs for this cell.
     Hint,
     /// Time passed.

@@ -41,6 +41,7 @@ mod shape;
 mod stats;
 mod suspects;
 mod timers;
+mod triggers;
 mod verdict;
 mod view;
 mod why;
@@ -56,4 +57,8 @@ pub use outbox::Batch;
 pub use owner::{LeaseAnswer, LeaseStep, Owner, OwnerConfig};
 pub use shape::priority_of;
 pub use stats::Stats;
+pub use triggers::{
+    Merged, OCCURRENCES_KEPT, Occurrence, Outcome, SpecRead, TriggerCommand, TriggerKey, TriggerRow,
+    TriggerState, TriggersRead, merge, news_key,
+};
 pub use view::NodeView;

@@ -308,6 +308,7 @@ impl Cell {
         entry.status.finished_at = Some(now);
         self.timers.disarm(&mut entry.armed, crate::timers::Subject::Run(ix));
         self.mark(ix);
+        self.run_over(now, ix);
         self.vacate(now, ix);
     }
 
@@ -416,6 +417,7 @@ impl Cell {
         if self.runs.entries[ix].status.state == RunState::Running {
             self.vacate(now, ix);
         }
+        self.fired_run_withdrawn(now, ix);
         self.forget(ix);
         if was_adopted {
             // Where the row stands by now is not known: all that waits and is due soon is looked through again.

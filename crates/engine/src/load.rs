@@ -85,6 +85,7 @@ impl Cell {
         }
         self.arm_horizon();
         self.arm_poll(now);
+        self.load_triggers();
         if self.overflow.after.is_some() {
             self.trim();
         }
@@ -115,6 +116,7 @@ impl Cell {
         self.read_in();
         self.sweep_nodes(now);
         self.sweep_pauses(now);
+        self.look_for_trigger_news();
         self.arm_poll(now);
     }
 

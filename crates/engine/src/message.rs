@@ -4,8 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_model::{AttemptToken, CellId, Epoch, ErrorCode, JobSpec, NodeId, Payload, RunHead, RunId};
-use mainspring_store::ShelfQuery;
+use mainspring_model::{
+    AttemptToken, CellId, Epoch, ErrorCode, JobId, JobSpec, NodeId, Payload, RunHead, RunId,
+};
+use mainspring_store::{RecordQuery, ShelfQuery};
 
 use crate::event::RequestId;
 
@@ -68,6 +70,10 @@ pub enum Message {
     },
     /// To the store: answer with [`crate::Event::ShelfRead`].
     Read(ShelfQuery),
+    /// To the store: answer with [`crate::Event::TriggersRead`].
+    ReadTriggers(RecordQuery),
+    /// To the store: answer with [`crate::Event::SpecsRead`], these versions of jobs and the pauses of those jobs.
+    ReadSpecs(Vec<(JobId, u32)>),
     /// To whoever owns `cell`: runs were handed to you.
     Hint {
         /// The cell.

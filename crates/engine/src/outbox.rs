@@ -4,7 +4,7 @@
 //! held with the batch of that change and comes out only when [`crate::Cell::committed`] says that the
 //! batch is durable. A run changed by many events is written once in a batch.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use mainspring_model::{
     Attempt, CounterKey, Counts, JobId, Namespace, Pause, RunEventKind, RunId, Timestamp,
@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 use crate::event::RequestId;
 use crate::memory::About;
 use crate::message::Message;
+use crate::triggers::Line;
 
 /// A transaction under way. Until it is answered no other is cut.
 #[derive(Debug)]
@@ -40,6 +41,10 @@ pub(crate) struct Outbox {
     counts: FxHashMap<(JobId, Timestamp), (Namespace, Counts)>,
     /// What the cell remembers about jobs and changed since the last cut.
     pub(crate) memories: BTreeSet<About>,
+    /// Triggers changed since the last cut.
+    pub(crate) dirty_triggers: Vec<usize>,
+    /// Lines of the ledger, in the order of their runs.
+    pub(crate) ledger: VecDeque<Line>,
     /// Writes that answer a caller.
     pub(crate) asked: Vec<(Write, RequestId)>,
     pub(crate) in_flight: Option<InFlight>,
@@ -74,6 +79,7 @@ pub(crate) enum Written {
     InsertRun(usize),
     UpdateRun(usize),
     Node(usize),
+    Trigger(usize),
     Asked,
     Memory,
     History,
@@ -120,6 +126,8 @@ impl Outbox {
             + self.asked.len()
             + self.counts.len()
             + self.memories.len()
+            + self.ledger.len()
+            + self.dirty_triggers.len()
     }
 
     /// Everything owed about a run is void. Answers the requests that still wait for one.
@@ -145,7 +153,9 @@ impl Outbox {
             && self.events.is_empty()
             && self.counts.is_empty()
             && self.asked.is_empty()
-            && self.memories.is_empty())
+            && self.memories.is_empty()
+            && self.ledger.is_empty()
+            && self.dirty_triggers.is_empty())
     }
 }
 

@@ -278,6 +278,7 @@ impl Cell {
     pub(crate) fn place(&mut self, now: Timestamp, run_ix: usize, node_ix: usize) {
         let waited_for = self.leave_queue(run_ix);
         self.step(run_ix, Command::Place);
+        self.fired_run_placed(run_ix);
         let entry = &mut self.runs.entries[run_ix];
         let waited = entry.since < now;
         let queued_ms = now.since(entry.since).as_millis().min(u128::from(u32::MAX)) as u32;

@@ -55,6 +55,13 @@ impl<T> Pool<T> {
         }
     }
 
+    pub(crate) fn get_mut(&mut self, ix: usize) -> Option<&mut T> {
+        match self.slot_mut(ix)? {
+            Slot::Taken(thing) => Some(thing),
+            Slot::Vacant { .. } => None,
+        }
+    }
+
     pub(crate) fn contains(&self, ix: usize) -> bool {
         self.get(ix).is_some()
     }
@@ -73,10 +80,7 @@ impl<T> Index<usize> for Pool<T> {
 
 impl<T> IndexMut<usize> for Pool<T> {
     fn index_mut(&mut self, ix: usize) -> &mut T {
-        match self.slot_mut(ix) {
-            Some(Slot::Taken(thing)) => thing,
-            Some(Slot::Vacant { .. }) | None => panic!("slot {ix} is vacant"),
-        }
+        self.get_mut(ix).expect("an index that was given and not taken back")
     }
 }
 

@@ -65,6 +65,11 @@ impl Shapes {
         self.by_version.get(&(job, version)).copied()
     }
 
+    /// Whether somebody paused a job.
+    pub(crate) fn is_paused(&self, job: JobId) -> bool {
+        self.job_by_id.get(&job).is_some_and(|ix| self.jobs[*ix].pause.is_some())
+    }
+
     /// How a job fares.
     pub(crate) fn health(&self, job: JobId) -> Health {
         match self.job_by_id.get(&job) {

@@ -23,6 +23,8 @@ pub(crate) enum Subject {
     Horizon,
     /// Something that waits in the store may have to be given up.
     Overdue,
+    /// A trigger is due, or soon is.
+    Trigger(usize),
 }
 
 /// A subject's own memory of its deadline.
@@ -59,6 +61,7 @@ impl Subject {
             Self::Poll => (4, 0),
             Self::Horizon => (5, 0),
             Self::Overdue => (6, 0),
+            Self::Trigger(ix) => (7, ix),
         };
         kind << KIND_SHIFT | ix as u64
     }
@@ -72,7 +75,8 @@ impl Subject {
             3 => Self::Class(ix),
             4 => Self::Poll,
             5 => Self::Horizon,
-            _ => Self::Overdue,
+            6 => Self::Overdue,
+            _ => Self::Trigger(ix),
         }
     }
 }

@@ -26,5 +26,6 @@ mod submit;
 mod takeover;
 mod timeouts;
 mod tokens;
+mod triggers;
 mod why;
 mod world;

@@ -235,7 +235,11 @@ impl Cells for LocalCells {
     ) -> Result<Answer, CellError> {
         let run = match &command {
             Command::Cancel { run, .. } | Command::RetryNow { run, .. } => Some(*run),
-            Command::PauseJob { .. } | Command::PauseCell { .. } | Command::Drain { .. } => None,
+            Command::PauseJob { .. }
+            | Command::PauseCell { .. }
+            | Command::TriggersChanged { .. }
+            | Command::Trigger { .. }
+            | Command::Drain { .. } => None,
         };
         let first = Input::command(command.clone(), None, audit);
         let answer = self.ask(cell, first).await??;

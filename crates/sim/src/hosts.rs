@@ -219,6 +219,10 @@ fn node_of(message: &Message) -> Option<NodeId> {
         | Message::Stop { node, .. }
         | Message::Forget { node, .. } => Some(*node),
         Message::Start(order) => Some(order.node),
-        Message::Reply { .. } | Message::Read(_) | Message::Hint { .. } => None,
+        Message::Reply { .. }
+        | Message::Read(_)
+        | Message::ReadTriggers(_)
+        | Message::ReadSpecs(_)
+        | Message::Hint { .. } => None,
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use mainspring_engine::{
     Answer, Cell, Config, Event, LeaseAnswer, LeaseStep, LoadedRun, Message, Owner, OwnerConfig, RequestId,
-    ShelfRead, Submission, Tenure,
+    ShelfRead, SpecRead, Submission, Tenure, TriggersRead,
 };
 use mainspring_model::{CellId, JobId, JobPause, MemberId, RunHead, RunId, Timestamp};
 use mainspring_store::{Outcome, Transaction, Write};
@@ -252,6 +252,12 @@ impl Scheduler {
             for message in messages {
                 match message {
                     Message::Read(query) => self.ask(now, Purpose::Read(cell_id), Ask::Shelf(query), doings),
+                    Message::ReadTriggers(query) => {
+                        self.ask(now, Purpose::Read(cell_id), Ask::Records(query), doings);
+                    }
+                    Message::ReadSpecs(keys) => {
+                        self.ask(now, Purpose::Read(cell_id), Ask::Pauses(keys), doings)
+                    }
                     Message::Reply { request, answer } => {
                         let early = self.plant == Some(Plant::AckBeforeCommit)
                             && matches!(answer, Answer::Submitted { .. });
@@ -316,6 +322,14 @@ impl Scheduler {
                 let rows = self.spoil(query.shelf, rows);
                 let read = ShelfRead { query, rows, more: page.more };
                 self.handle(now, cell, Event::ShelfRead(Box::new(read)), &mut doings);
+            }
+            (Purpose::Read(cell), Told::Records(query, page)) => {
+                let read = TriggersRead { query, rows: page.rows, more: page.more };
+                self.handle(now, cell, Event::TriggersRead(Box::new(read)), &mut doings);
+            }
+            (Purpose::Read(cell), Told::Pauses(keys, pauses)) => {
+                let specs = keys.into_iter().map(|key| self.spec_read(key, &pauses)).collect();
+                self.handle(now, cell, Event::SpecsRead(specs), &mut doings);
             }
             (Purpose::Insert { request, run, cell }, Told::Committed(outcomes)) => {
                 let answer = match outcomes.first() {
@@ -400,6 +414,12 @@ impl Scheduler {
             Purpose::Commit(cell) | Purpose::Read(cell) | Purpose::Tenure { cell } => cell != cell_id,
             Purpose::Lease(_) | Purpose::Insert { .. } => true,
         });
+    }
+
+    fn spec_read(&self, (job, version): (JobId, u32), pauses: &BTreeMap<JobId, JobPause>) -> SpecRead {
+        let pause = pauses.get(&job).filter(|_| self.plant != Some(Plant::ForgetPause)).cloned();
+        let found = self.jobs.iter().find(|sim| sim.job.id == job && sim.readable);
+        SpecRead { job, version, spec: found.map(|sim| self.engine_spec(&sim.spec)), pause }
     }
 
     /// A run with the specification that it pins, as the store has it.

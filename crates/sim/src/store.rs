@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use mainspring_engine::Tenure;
 use mainspring_model::{CellId, Epoch, JobId, JobPause, Lease, MemberId, Node, Pause, Timestamp};
 use mainspring_store::{
-    Error, LeaseGrant, LeaseRequest, Outcome, Page, Record, ShelfQuery, Transaction, Write,
+    Error, LeaseGrant, LeaseRequest, Outcome, Page, Record, RecordQuery, ShelfQuery, Transaction, Write,
 };
 use mainspring_store_mem::MemCore;
 
@@ -21,6 +21,8 @@ pub(crate) enum Ask {
     Renew { cell: CellId, member: MemberId, epoch: Epoch, expires_at: Timestamp },
     Tenure(CellId),
     Shelf(ShelfQuery),
+    Records(RecordQuery),
+    Pauses(Vec<(JobId, u32)>),
 }
 
 /// An answer of the store.
@@ -34,6 +36,8 @@ pub(crate) enum Told {
     Renewed(bool),
     Tenure(Box<Handover>),
     Shelf(ShelfQuery, Page<mainspring_model::Run>, BTreeMap<JobId, JobPause>),
+    Records(RecordQuery, Page<Record>),
+    Pauses(Vec<(JobId, u32)>, BTreeMap<JobId, JobPause>),
     Away,
 }
 
@@ -111,6 +115,15 @@ impl SimStore {
                 }
                 Err(error) => Told::Broken(error.to_string()),
             },
+            Ask::Records(query) => match self.core.records(&query) {
+                Ok(page) => Told::Records(query, page),
+                Err(error) => Told::Broken(error.to_string()),
+            },
+            Ask::Pauses(keys) => {
+                let paused = |(job, _): &(JobId, u32)| Some((*job, self.core.job(*job)?.job_pause()?));
+                let pauses = keys.iter().filter_map(paused).collect();
+                Told::Pauses(keys, pauses)
+            }
         };
         Some(told)
     }

@@ -39,6 +39,7 @@ impl Cell {
             // Whoever resumes a quarantined job has looked at it.
             self.change_health(ix, |health| (health.losses, health.lost_at) = (0, None));
             self.release_job(now, ix);
+            self.triggers_resumed(Some(job));
         }
     }
 
@@ -77,6 +78,7 @@ impl Cell {
         self.pause = pause;
         if self.pause.is_none() {
             self.place_waiting(now);
+            self.triggers_resumed(None);
         }
     }
 }

@@ -8,12 +8,15 @@ mod nodes;
 mod rows;
 mod speech;
 mod time;
+mod triggers;
 mod work;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mainspring_engine::{Batch, Cell, Config, Event, LoadedRun, Message, RequestId, ShelfRead, Tenure};
+use mainspring_engine::{
+    Batch, Cell, Config, Event, LoadedRun, Message, RequestId, ShelfRead, Tenure, TriggersRead,
+};
 use mainspring_model::{CellId, Epoch, JobId, JobSpec, MemberId, NodeId, Run, RunId, Timestamp, limits};
 use mainspring_store::{LeaseGrant, LeaseRequest, ShelfQuery};
 use mainspring_store_mem::MemCore;
@@ -138,6 +141,18 @@ impl World {
                         self.pages += 1;
                         let read = self.read(query.clone());
                         self.cell.handle(self.now, Event::ShelfRead(Box::new(read)));
+                        continue;
+                    }
+                    Message::ReadTriggers(query) => {
+                        let page = self.store.records(query).expect("a page");
+                        let query = query.clone();
+                        let read = TriggersRead { query, rows: page.rows, more: page.more };
+                        self.cell.handle(self.now, Event::TriggersRead(Box::new(read)));
+                        continue;
+                    }
+                    Message::ReadSpecs(keys) => {
+                        let read = keys.iter().map(|key| self.spec_read(*key)).collect();
+                        self.cell.handle(self.now, Event::SpecsRead(read));
                         continue;
                     }
                     Message::Start(order) if self.obedient => self.obey(&order.clone()),

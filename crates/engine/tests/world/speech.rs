@@ -64,6 +64,7 @@ impl World {
                 if *stale { " stale" } else { "" }
             ),
             Message::Read(query) => format!("read {:?}", query.shelf),
+            Message::ReadTriggers(_) | Message::ReadSpecs(_) => return None,
             Message::Hint { cell } => format!("hint {cell}"),
         })
     }

@@ -30,10 +30,15 @@ impl World {
         self.pass_until(end);
     }
 
+    /// Time passes and nobody is there.
+    pub(crate) fn sleep(&mut self, span: Duration) {
+        self.now = self.now + span;
+    }
+
     /// Lets time pass, with the lease renewed, nodes beating and every deadline seen when it comes.
     pub(crate) fn pass_until(&mut self, end: Timestamp) {
         while self.now < end {
-            let deadline = self.cell.next_deadline().filter(|at| *at > self.now);
+            let deadline = self.cell.next_deadline();
             let beat = self.agents.values().map(|agent| agent.next_beat_at).min();
             let next = [deadline, beat, Some(end)].into_iter().flatten().min().unwrap_or(end);
             self.now = next.max(self.now);

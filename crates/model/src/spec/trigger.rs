@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use mainspring_cron::{Bounds, Cron, DayRule, Dst, Every, Rhythm, Schedule, Zone};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
@@ -110,17 +110,17 @@ pub enum When {
 }
 
 /// The end of runs of another job.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct After {
     /// The name of the job.
     pub job: Name,
     /// Which ends count.
-    #[serde(skip_serializing_if = "On::is_default")]
+    #[serde(default, skip_serializing_if = "On::is_default")]
     pub on: On,
 }
 
 /// Which ends count.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum On {
     /// Those that succeeded.
@@ -204,6 +204,16 @@ impl MisfirePolicy {
 }
 
 impl On {
+    /// Whether an end in this state counts.
+    pub const fn counts(self, state: crate::state::RunState) -> bool {
+        use crate::state::RunState::{FinalFailed, Success};
+        match self {
+            Self::Success => matches!(state, Success),
+            Self::Failure => matches!(state, FinalFailed),
+            Self::Any => matches!(state, Success | FinalFailed),
+        }
+    }
+
     fn is_default(&self) -> bool {
         *self == Self::default()
     }

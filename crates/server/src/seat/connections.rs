@@ -119,7 +119,11 @@ impl Connections {
                 self.say(node, Word::Stop(stop));
             }
             Message::Forget { node, token, stale } => self.forget(node, token, stale),
-            Message::Reply { .. } | Message::Read(_) | Message::Hint { .. } => {}
+            Message::Reply { .. }
+            | Message::Read(_)
+            | Message::ReadTriggers(_)
+            | Message::ReadSpecs(_)
+            | Message::Hint { .. } => {}
         }
     }
 

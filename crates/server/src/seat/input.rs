@@ -2,7 +2,7 @@
 
 use mainspring_app::audit;
 use mainspring_app::ports::{CellError, Command, LiveRun, NewRun, Overview};
-use mainspring_engine::{Answer, Event, LeaseAnswer, LoadedRun, ShelfRead};
+use mainspring_engine::{Answer, Event, LeaseAnswer, LoadedRun, ShelfRead, SpecRead, TriggersRead};
 use mainspring_model::{Node, NodeId, Pause, RunId, Timestamp};
 use mainspring_store::{Outcome, Record};
 use mainspring_wire::agent::ToNode;
@@ -88,6 +88,10 @@ pub(super) enum Delivery {
     Committed(Option<Vec<Outcome>>),
     /// A page was read. None when nobody wants it any more.
     Read(Option<Box<ShelfRead>>),
+    /// Rows of triggers were read. None when nobody wants them any more.
+    Triggers(Option<Box<TriggersRead>>),
+    /// What triggers say was read. None when nobody wants it any more.
+    Specs(Option<Vec<SpecRead>>),
 }
 
 /// What the store says about a cell that was just taken.

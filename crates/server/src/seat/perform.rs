@@ -126,6 +126,18 @@ impl Seat {
                     Delivery::Read(read::page(&*store, query, &given_up).await.map(Box::new))
                 });
             }
+            Message::ReadTriggers(query) => {
+                let Some(reign) = &self.tenure else { return };
+                let (store, given_up) = (Arc::clone(&self.config.store), reign.given_up.clone());
+                self.beside(async move {
+                    Delivery::Triggers(read::triggers(&*store, query, &given_up).await.map(Box::new))
+                });
+            }
+            Message::ReadSpecs(keys) => {
+                let Some(reign) = &self.tenure else { return };
+                let (store, given_up) = (Arc::clone(&self.config.store), reign.given_up.clone());
+                self.beside(async move { Delivery::Specs(read::specs_of(&*store, keys, &given_up).await) });
+            }
             // Where another process owns that cell, it finds the runs at its next look.
             Message::Hint { cell } => {
                 if let Some(hint) = self.config.hints.get(usize::from(cell.0)) {

@@ -8,16 +8,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use mainspring_engine::{LoadedRun, ShelfRead};
+use mainspring_engine::{LoadedRun, ShelfRead, SpecRead, TriggersRead};
 use mainspring_model::spec::{self, Format};
 use mainspring_model::{JobId, JobPause, JobSpec, Run};
-use mainspring_store::{Result, ShelfQuery, Store};
+use mainspring_store::{RecordQuery, Result, ShelfQuery, Store};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 /// Jobs read at the same time.
 const AT_ONCE: usize = 8;
+/// Specifications read at once.
+const SPECS_AT_ONCE: usize = 500;
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
@@ -27,17 +29,80 @@ pub(super) async fn page(
     query: ShelfQuery,
     given_up: &CancellationToken,
 ) -> Option<ShelfRead> {
-    let mut pause = FIRST_PAUSE;
+    let mut patience = Patience::default();
     loop {
         match attempt(store, &query).await {
             Ok(read) => return Some(read),
-            Err(error) => {
-                warn!(error = &error as &dyn std::error::Error, "active work cannot be read yet");
+            Err(error) => patience.wait(&error, given_up).await?,
+        }
+    }
+}
+
+/// Reads rows of triggers, or news of them, in the same way.
+pub(super) async fn triggers(
+    store: &dyn Store,
+    query: RecordQuery,
+    given_up: &CancellationToken,
+) -> Option<TriggersRead> {
+    let mut patience = Patience::default();
+    loop {
+        match store.records(query.clone()).await {
+            Ok(page) => return Some(TriggersRead { query, rows: page.rows, more: page.more }),
+            Err(error) => patience.wait(&error, given_up).await?,
+        }
+    }
+}
+
+/// Reads what versions of jobs say, and whether those jobs are paused, in the same way.
+pub(super) async fn specs_of(
+    store: &dyn Store,
+    keys: Vec<(JobId, u32)>,
+    given_up: &CancellationToken,
+) -> Option<Vec<SpecRead>> {
+    let mut patience = Patience::default();
+    let mut read = Vec::with_capacity(keys.len());
+    for keys in keys.chunks(SPECS_AT_ONCE) {
+        loop {
+            match specs_with_pauses(store, keys).await {
+                Ok(found) => break read.extend(found),
+                Err(error) => patience.wait(&error, given_up).await?,
             }
         }
+    }
+    Some(read)
+}
+
+async fn specs_with_pauses(store: &dyn Store, keys: &[(JobId, u32)]) -> Result<Vec<SpecRead>> {
+    let specs = specs(store, keys.to_vec()).await?;
+    let pauses = pauses(store, keys.iter().map(|(job, _)| *job).collect()).await?;
+    let read = |(job, version): &(JobId, u32)| SpecRead {
+        job: *job,
+        version: *version,
+        spec: specs.get(&(*job, *version)).cloned(),
+        pause: pauses.get(job).cloned(),
+    };
+    Ok(keys.iter().map(read).collect())
+}
+
+/// Longer and longer pauses between tries.
+struct Patience(Duration);
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self(FIRST_PAUSE)
+    }
+}
+
+impl Patience {
+    /// None when the cell is given up meanwhile.
+    async fn wait(&mut self, error: &mainspring_store::Error, given_up: &CancellationToken) -> Option<()> {
+        warn!(error = error as &dyn std::error::Error, "active work cannot be read yet");
         tokio::select! {
-            () = given_up.cancelled() => return None,
-            () = sleep(pause) => pause = (pause * 2).min(PAUSE_MAX),
+            () = given_up.cancelled() => None,
+            () = sleep(self.0) => {
+                self.0 = (self.0 * 2).min(PAUSE_MAX);
+                Some(())
+            }
         }
     }
 }

@@ -247,7 +247,9 @@ impl Seat {
                 self.give_up(now);
             }
             Delivery::Read(Some(page)) => self.handle(Event::ShelfRead(page)),
-            Delivery::Read(None) => {}
+            Delivery::Triggers(Some(read)) => self.handle(Event::TriggersRead(read)),
+            Delivery::Specs(Some(specs)) => self.handle(Event::SpecsRead(specs)),
+            Delivery::Read(None) | Delivery::Triggers(None) | Delivery::Specs(None) => {}
         }
     }
 

@@ -11,6 +11,8 @@ pub(super) fn event(command: Command, request: RequestId, row: Option<Box<Loaded
         Command::RetryNow { run, by } => Event::RetryNow { request, run, row, by },
         Command::PauseJob { job, pause } => Event::PauseJob { request, job, pause },
         Command::PauseCell { pause } => Event::PauseCell { request, pause },
+        Command::TriggersChanged { job } => Event::TriggersChanged { request, job },
+        Command::Trigger { key, command } => Event::Trigger { request, key, command },
         Command::Drain { node, deadline } => Event::Drain { request, node, deadline },
     }
 }

@@ -1,0 +1,147 @@
+//! One firing: a run like any other, and a line of the ledger.
+
+use std::sync::Arc;
+
+use mainspring_model::spec::{MisfirePolicy, Trigger};
+use mainspring_model::{Fired, JobSpec, Payload, RunHead, RunId, RunState, RunStatus, Timestamp, limits};
+
+use super::row::{Occurrence, Outcome};
+use crate::cell::Cell;
+use crate::keys;
+use crate::message::{Answer, Message};
+use crate::shape::priority_of;
+
+impl Cell {
+    /// Makes the run of a planned moment; false when the ledger says why there is none.
+    pub(super) fn fire(
+        &mut self,
+        now: Timestamp,
+        ix: usize,
+        spec: &Arc<JobSpec>,
+        trigger: &Trigger,
+        planned: Timestamp,
+        id: RunId,
+    ) -> bool {
+        if self.runs.find(id).is_some() {
+            return true; // It was made before.
+        }
+        let mut line = Occurrence::one(planned, now, Outcome::Fired);
+        if let Some(before) = self.waiting_run(ix, spec, trigger) {
+            line.outcome = Outcome::Merged;
+            line.reason = "the run before it has not started".into();
+            line.run = Some(before);
+            self.note(ix, None, line);
+            return false;
+        }
+        let head = match self.head_of(now, ix, spec, trigger, planned, id) {
+            Ok(head) => head,
+            Err(wrong) => {
+                line.outcome = Outcome::Missed;
+                line.reason = cut(wrong).into();
+                self.note(ix, None, line);
+                return false;
+            }
+        };
+        self.stats.submitted += 1;
+        let status = RunStatus { version: 0, ..RunStatus::arrived(self.config.cell, now) };
+        let run = self.enter(now, Arc::new(head), status, spec);
+        self.mark(run);
+        self.begin(now, run);
+        let state = self.runs.entries[run].status.state;
+        let never_placed = self.runs.entries[run].status.attempt == 0;
+        let entry = &mut self.triggers.entries[ix];
+        entry.row.state.fired += 1;
+        entry.row.state.last = Some(id);
+        entry.waits = matches!(state, RunState::Ready | RunState::Waiting) && never_placed;
+        line.run = Some(id);
+        if state == RunState::Skipped {
+            line.outcome = Outcome::Skipped;
+            line.reason = "overlap".into();
+        }
+        self.note(ix, Some(run), line);
+        !state.is_terminal()
+    }
+
+    /// The last run, if nothing has taken it yet: a job without nodes leaves one waiting run and not a flood. Not where the
+    /// job says how its runs wait for each other, or the trigger that each moment counts.
+    fn waiting_run(&self, ix: usize, spec: &JobSpec, trigger: &Trigger) -> Option<RunId> {
+        let entry = &self.triggers.entries[ix];
+        let may = spec.concurrency.is_none() && trigger.misfire.policy != MisfirePolicy::All;
+        entry.row.state.last.filter(|_| entry.waits && may)
+    }
+
+    fn head_of(
+        &self,
+        now: Timestamp,
+        ix: usize,
+        spec: &JobSpec,
+        trigger: &Trigger,
+        planned: Timestamp,
+        id: RunId,
+    ) -> Result<RunHead, String> {
+        let row = &self.triggers.entries[ix].row;
+        let given = trigger.parameters_at(planned)?;
+        let params = spec
+            .parameters
+            .resolve(&given)
+            .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
+        let params: Payload = serde_json::to_vec(&params).map_err(|error| error.to_string())?.into();
+        if params.len() > limits::PARAMS_BYTES_MAX {
+            return Err(format!("params: have {} bytes", params.len()));
+        }
+        Ok(RunHead {
+            id,
+            namespace: row.state.namespace.clone(),
+            job: row.key.job,
+            job_version: row.state.version,
+            inline_spec: None,
+            idempotency_key: None,
+            priority: priority_of(spec),
+            created_at: now,
+            not_before: None,
+            deadline: None,
+            keys: keys::render(spec, &params)?,
+            params,
+            submitted_by: format!("trigger:{}", row.key.name).into(),
+            fired: Some(Box::new(Fired { trigger: row.key.name.clone(), planned })),
+        })
+    }
+
+    /// Fires for those who asked, whatever the clock says.
+    pub(super) fn fire_asked(&mut self, now: Timestamp, ix: usize, spec: &Arc<JobSpec>, trigger: &Trigger) {
+        for (request, by) in self.triggers.entries[ix].asked.take().into_iter().flat_map(|asked| *asked) {
+            let key = &self.triggers.entries[ix].row.key;
+            let mut planned = now;
+            while self.runs.find(key.run_at(planned)).is_some() {
+                planned = planned + std::time::Duration::from_micros(1);
+            }
+            let id = key.run_at(planned);
+            // Who asks does not wait for the run before.
+            self.triggers.entries[ix].waits = false;
+            let made = self.fire(now, ix, spec, trigger, planned, id);
+            self.mark_trigger(ix);
+            if let Some(line) = self.outbox.ledger.back_mut() {
+                line.say(&format!("fired by {by}"));
+            }
+            let exists = made || self.runs.find(id).is_some();
+            let answer = match exists {
+                true => Answer::Submitted { run: id, duplicate: false },
+                false => Answer::Refused {
+                    code: mainspring_model::ErrorCode::InvalidParameter,
+                    message: "it made no run; its history says why".to_owned(),
+                },
+            };
+            self.outbox.after_commit(exists.then_some(id), Message::Reply { request, answer });
+        }
+    }
+}
+
+/// The beginning of what went wrong.
+fn cut(mut text: String) -> String {
+    let mut end = text.len().min(limits::MESSAGE_BYTES_MAX);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
+    text
+}

@@ -1,0 +1,176 @@
+//! Triggers: what fires by itself, and the ledger of what was planned.
+//!
+//! In memory a trigger is its row: where it stands and when it is due. What it says is read from the store a moment before it
+//! is due, and forgotten after. A firing is a run, a line of the ledger and the trigger's row in one transaction (I3); the
+//! run's id follows from the trigger and the planned moment, so a second firing of it cannot exist (I1).
+//!
+//! - `row` is what is kept, and how a new version of a job changes it.
+//! - `catch_up` decides which moments fire: pure.
+//! - `due` looks at a trigger whose time has come; `fire` makes its run.
+//! - `ends` follows the ends of runs; `read` takes rows in; `command` does what people ask; `cut` writes.
+
+mod catch_up;
+mod command;
+mod cut;
+mod due;
+mod ends;
+mod fire;
+mod read;
+mod row;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mainspring_model::{JobId, JobSpec, Namespace, RunHead, hash};
+use mainspring_store::Record;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::event::RequestId;
+use crate::pool::Pool;
+use crate::timers::{Armed, Subject, Timers};
+
+pub use command::TriggerCommand;
+pub(crate) use cut::Line;
+pub use row::{
+    Merged, OCCURRENCES_KEPT, Occurrence, Outcome, TriggerKey, TriggerRow, TriggerState, merge, news_key,
+};
+
+/// Who wants a trigger to fire, and whom to answer.
+type Asked = Vec<(RequestId, Box<str>)>;
+
+/// A trigger in memory. There may be a million.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    row: TriggerRow,
+    /// What its job says, while that is needed.
+    spec: Option<Arc<JobSpec>>,
+    armed: Armed,
+    dirty: bool,
+    in_flight: bool,
+    /// Its last run waits and was never placed.
+    waits: bool,
+    /// Its row was changed by somebody else: it is read again before anything happens.
+    stale: bool,
+    /// Whoever wants it to fire now.
+    asked: Option<Box<Asked>>,
+}
+
+const _: () = assert!(size_of::<Entry>() <= 240, "a trigger would cost more memory");
+
+/// The triggers of a cell.
+#[derive(Debug, Default)]
+pub(crate) struct Triggers {
+    entries: Pool<Entry>,
+    by_key: BTreeMap<(JobId, u64), u32>,
+    /// Those that follow the ends of a job.
+    followers: FxHashMap<(Namespace, Box<str>), FxHashSet<u32>>,
+    /// Each namespace once.
+    namespaces: FxHashSet<Namespace>,
+    /// Specifications to be read, and who waits for those under way.
+    to_read: Vec<(JobId, u32)>,
+    wanted: FxHashMap<(JobId, u32), Vec<u32>>,
+    /// The newest news that was heard of each job.
+    news: FxHashMap<JobId, u64>,
+    /// Whether all are in memory.
+    loaded: bool,
+}
+
+impl Triggers {
+    fn place(job: JobId, name: &str) -> (JobId, u64) {
+        (job, hash::bytes(name.as_bytes()))
+    }
+
+    fn find(&self, job: JobId, name: &str) -> Option<usize> {
+        let ix = *self.by_key.get(&Self::place(job, name))? as usize;
+        (*self.entries[ix].row.key.name == *name).then_some(ix)
+    }
+
+    fn of_job(&self, job: JobId) -> Vec<usize> {
+        self.by_key.range((job, 0)..=(job, u64::MAX)).map(|(_, ix)| *ix as usize).collect()
+    }
+
+    fn insert(&mut self, mut row: TriggerRow) -> usize {
+        row.state.namespace = match self.namespaces.get(&row.state.namespace) {
+            Some(known) => known.clone(),
+            None => {
+                self.namespaces.insert(row.state.namespace.clone());
+                row.state.namespace
+            }
+        };
+        let place = Self::place(row.key.job, &row.key.name);
+        let follows =
+            row.state.after.as_ref().map(|after| (row.state.namespace.clone(), after.job.as_str().into()));
+        let ix = self.entries.insert(Entry {
+            row,
+            spec: None,
+            armed: Armed::NOT,
+            dirty: false,
+            in_flight: false,
+            waits: false,
+            stale: false,
+            asked: None,
+        });
+        self.by_key.insert(place, ix as u32);
+        if let Some(job) = follows {
+            self.followers.entry(job).or_default().insert(ix as u32);
+        }
+        ix
+    }
+
+    /// Takes a trigger out; whoever wanted it to fire is told.
+    fn remove(&mut self, ix: usize, timers: &mut Timers) -> Vec<RequestId> {
+        let entry = &mut self.entries[ix];
+        timers.disarm(&mut entry.armed, Subject::Trigger(ix));
+        let asked = entry.asked.take().map(|asked| asked.into_iter().map(|(request, _)| request).collect());
+        let place = Self::place(entry.row.key.job, &entry.row.key.name);
+        if let Some(after) = &entry.row.state.after {
+            let job = (entry.row.state.namespace.clone(), after.job.as_str().into());
+            if let Some(followers) = self.followers.get_mut(&job) {
+                followers.remove(&(ix as u32));
+                if followers.is_empty() {
+                    self.followers.remove(&job);
+                }
+            }
+        }
+        self.by_key.remove(&place);
+        self.wanted.values_mut().for_each(|waiting| waiting.retain(|have| *have != ix as u32));
+        self.entries.remove(ix);
+        asked.unwrap_or_default()
+    }
+
+    /// Whether something follows the end of this run.
+    pub(crate) fn follow(&self, head: &RunHead, job_name: &str) -> bool {
+        let fired_by = head.fired.as_ref().and_then(|fired| self.find(head.job, &fired.trigger));
+        self.followers.contains_key(&(head.namespace.clone(), job_name.into()))
+            || fired_by.is_some_and(|ix| self.entries[ix].row.state.awaits_end)
+    }
+
+    /// How many are in memory.
+    pub(crate) fn len(&self) -> usize {
+        self.by_key.len()
+    }
+}
+
+/// A specification that was asked for.
+#[derive(Debug, Clone)]
+pub struct SpecRead {
+    /// The job.
+    pub job: JobId,
+    /// The version.
+    pub version: u32,
+    /// What it says, or none when that is missing or damaged.
+    pub spec: Option<Arc<JobSpec>>,
+    /// Whether the job is paused.
+    pub pause: Option<mainspring_model::JobPause>,
+}
+
+/// Rows that were asked for.
+#[derive(Debug, Clone)]
+pub struct TriggersRead {
+    /// What was asked.
+    pub query: mainspring_store::RecordQuery,
+    /// The records.
+    pub rows: Vec<Record>,
+    /// Whether more follow.
+    pub more: bool,
+}

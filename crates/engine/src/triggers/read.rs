@@ -1,0 +1,128 @@
+//! Taking rows in: all of them when the cell is taken, those of a job when somebody changed it.
+
+use mainspring_model::{JobId, RunState, Timestamp};
+use mainspring_store::{Record, RecordQuery};
+
+use super::row::{self, TriggerRow};
+use super::{TriggersRead, row::news_of};
+use crate::cell::Cell;
+use crate::message::{Answer, Message};
+
+impl Cell {
+    /// Reads all triggers of the cell.
+    pub(crate) fn load_triggers(&mut self) {
+        let query = TriggerRow::of_cell(self.config.cell, None);
+        self.outbox.now.push(Message::ReadTriggers(query));
+    }
+
+    /// Looks whether somebody who could not tell changed triggers.
+    pub(crate) fn look_for_trigger_news(&mut self) {
+        self.outbox.now.push(Message::ReadTriggers(news_of(self.config.cell)));
+    }
+
+    /// Somebody changed the triggers of a job.
+    pub(crate) fn triggers_changed(&mut self, job: JobId) {
+        let query = TriggerRow::of_job(self.config.cell, job);
+        self.outbox.now.push(Message::ReadTriggers(query));
+    }
+
+    pub(crate) fn triggers_read(&mut self, now: Timestamp, read: TriggersRead) {
+        let TriggersRead { query, rows, more } = read;
+        if row::is_news(&query) {
+            return self.news_read(&rows);
+        }
+        let job = query.prefix.get(2..).and_then(|job| job.try_into().ok()).map(JobId::from_bytes);
+        let found: Vec<TriggerRow> = rows.iter().filter_map(TriggerRow::read).collect();
+        if let Some(job) = job {
+            self.drop_missing(job, &found);
+        }
+        for row in found {
+            self.take_row(now, row);
+        }
+        match (job, rows.last()) {
+            (None, Some(last)) if more => self.read_on(query, last),
+            (None, _) => self.triggers.loaded = true,
+            (Some(_), _) => {}
+        }
+    }
+
+    fn read_on(&mut self, query: RecordQuery, last: &Record) {
+        let query = RecordQuery { after: Some(last.key.clone()), ..query };
+        self.outbox.now.push(Message::ReadTriggers(query));
+    }
+
+    fn news_read(&mut self, rows: &[Record]) {
+        for record in rows {
+            let Some(job) = row::news_about(record) else { continue };
+            if self.triggers.news.insert(job, record.revision) != Some(record.revision) {
+                self.triggers_changed(job);
+            }
+        }
+        let is_known = |job: &JobId| rows.iter().any(|record| row::news_about(record) == Some(*job));
+        self.triggers.news.retain(|job, _| is_known(job));
+    }
+
+    /// What a job no longer has goes, if nothing of it is being written.
+    fn drop_missing(&mut self, job: JobId, found: &[TriggerRow]) {
+        for ix in self.triggers.of_job(job) {
+            let entry = &mut self.triggers.entries[ix];
+            if found.iter().any(|row| row.key == entry.row.key) {
+                continue;
+            }
+            match entry.in_flight || entry.dirty {
+                true => entry.stale = true, // Its write is refused, and it is read once more.
+                false => self.drop_trigger(ix),
+            }
+        }
+    }
+
+    pub(super) fn drop_trigger(&mut self, ix: usize) {
+        for request in self.triggers.remove(ix, &mut self.timers) {
+            let message = "the trigger was removed".to_owned();
+            self.reply_now(request, Answer::Refused { code: mainspring_model::ErrorCode::NotFound, message });
+        }
+    }
+
+    fn take_row(&mut self, now: Timestamp, row: TriggerRow) {
+        let ix = match self.triggers.find(row.key.job, &row.key.name) {
+            Some(ix) if row.revision <= self.triggers.entries[ix].row.revision => {
+                // What is in memory is as new.
+                self.triggers.entries[ix].stale = false;
+                return self.arm_trigger(ix);
+            }
+            Some(ix) => {
+                let entry = &mut self.triggers.entries[ix];
+                let (asked, waits) = (entry.asked.take(), entry.waits);
+                self.triggers.remove(ix, &mut self.timers);
+                let ix = self.triggers.insert(row);
+                let entry = &mut self.triggers.entries[ix];
+                (entry.asked, entry.waits) = (asked, waits);
+                ix
+            }
+            None => self.triggers.insert(row),
+        };
+        self.recall(now, ix);
+        self.arm_trigger(ix);
+    }
+
+    /// What a new owner finds out from the runs: whether the last one waits, or has ended meanwhile.
+    fn recall(&mut self, now: Timestamp, ix: usize) {
+        let state = &self.triggers.entries[ix].row.state;
+        let run = state.last.and_then(|last| self.runs.find(last));
+        let awaits_end = state.awaits_end;
+        match run {
+            Some(run) => {
+                let status = &self.runs.entries[run].status;
+                let waits =
+                    matches!(status.state, RunState::Ready | RunState::Waiting) && status.attempt == 0;
+                self.triggers.entries[ix].waits = waits;
+            }
+            // It ended, and whoever owned the cell then could not write down what follows.
+            None if awaits_end => {
+                self.delay_on(now, ix);
+                self.mark_trigger(ix);
+            }
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! What is kept about triggers: where each one stands, and the ledger of planned moments. Both are records.
+//!
+//! Who puts a job writes the rows of its triggers with it ([`merge`]) and a piece of news for the owner; from then on the
+//! owner moves them, always by compare-and-set.
+
+use std::time::Duration;
+
+use mainspring_model::spec::{After, Trigger, When};
+use mainspring_model::{CellId, JobId, JobSpec, Namespace, Pause, RunId, Timestamp, hash};
+use mainspring_store::{Record, RecordKey, RecordKind, RecordQuery, Write};
+use serde::{Deserialize, Serialize};
+
+/// Where triggers stand: by cell, job and name.
+const TRIGGERS: RecordKind = RecordKind(1_001);
+/// Planned moments: by job, name and moment.
+const OCCURRENCES: RecordKind = RecordKind(1_002);
+/// Jobs whose triggers somebody else changed: by cell and job.
+const NEWS: RecordKind = RecordKind(1_003);
+/// How long the ledger is kept.
+pub const OCCURRENCES_KEPT: Duration = Duration::from_secs(90 * 86_400);
+/// How long an owner may take to hear of news.
+const NEWS_KEPT: Duration = Duration::from_secs(3_600);
+/// Rows read at once.
+const PAGE_ROWS: usize = 1_000;
+
+/// Which trigger.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TriggerKey {
+    /// Its job.
+    pub job: JobId,
+    /// Its name within the job.
+    pub name: Box<str>,
+}
+
+/// Where a trigger stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TriggerRow {
+    /// Which.
+    pub key: TriggerKey,
+    /// Grows by one with every write, from 1.
+    pub revision: u64,
+    /// Where it stands.
+    pub state: TriggerState,
+}
+
+/// Where a trigger stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TriggerState {
+    /// Where its job belongs.
+    pub namespace: Namespace,
+    /// The version of the job that it is in.
+    pub version: u32,
+    /// A hash of what decides when it fires: another one begins anew.
+    pub definition: u64,
+    /// Planned moments up to here are accounted for.
+    pub cursor: Timestamp,
+    /// The next planned moment; none when there is none, or none is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<Timestamp>,
+    /// When it is looked at: the next planned moment and its jitter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fires_at: Option<Timestamp>,
+    /// Runs that it made.
+    #[serde(default)]
+    pub fired: u64,
+    /// Of the last ones, those in a row that failed for good.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failures: u32,
+    /// Who paused it and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause: Option<Box<Pause>>,
+    /// Its last run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<RunId>,
+    /// Whether the next moment is counted from the end of the last run, which has not ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub awaits_end: bool,
+    /// How long after the end of its last run it fires, in microseconds; 0 when it does not follow that.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub delay_us: u64,
+    /// The job whose ends it follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Box<After>>,
+    /// Runs of that job that ended and were not followed yet, with the moments planned for them.
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    pub pending: Box<[(RunId, Timestamp)]>,
+}
+
+/// What became of a planned moment, or of several in a row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Occurrence {
+    /// The moment, or the first of several.
+    #[serde(skip)]
+    pub planned: Timestamp,
+    /// The last of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub through: Option<Timestamp>,
+    /// How many; none when they are too many to count.
+    pub count: Option<u64>,
+    /// What became of them.
+    pub outcome: Outcome,
+    /// Why.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub reason: Box<str>,
+    /// The run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
+    /// When it was decided.
+    pub at: Timestamp,
+}
+
+/// What became of a planned moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// A run was made.
+    Fired,
+    /// It is covered by another run.
+    Merged,
+    /// The job's overlap policy left it out.
+    Skipped,
+    /// It passed.
+    Missed,
+}
+
+impl Outcome {
+    /// Its word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fired => "fired",
+            Self::Merged => "merged",
+            Self::Skipped => "skipped",
+            Self::Missed => "missed",
+        }
+    }
+}
+
+impl TriggerKey {
+    /// The run of a planned moment: whoever fires it makes the same.
+    pub fn run_at(&self, planned: Timestamp) -> RunId {
+        self.derived(planned, &planned.as_micros().to_be_bytes())
+    }
+
+    /// The run that follows the end of another.
+    pub(super) fn run_after(&self, run: RunId) -> RunId {
+        self.derived(run.made_at(), run.as_bytes())
+    }
+
+    fn derived(&self, at: Timestamp, cause: &[u8]) -> RunId {
+        let bytes = [self.job.as_bytes().as_slice(), self.name.as_bytes(), &[0], cause].concat();
+        let (one, other) = (hash::bytes(&bytes), hash::bytes(&[&bytes[..], b"/"].concat()));
+        RunId::new(at, u128::from(one) << 64 | u128::from(other))
+    }
+
+    fn place(&self, cell: CellId) -> RecordKey {
+        [&cell.0.to_be_bytes()[..], self.job.as_bytes(), self.name.as_bytes()].concat().into()
+    }
+
+    fn ledger(&self) -> Vec<u8> {
+        [self.job.as_bytes().as_slice(), self.name.as_bytes(), &[0]].concat()
+    }
+
+    /// A page of its ledger, the newest first, before a moment.
+    pub fn occurrences(&self, before: Option<Timestamp>, limit: usize) -> RecordQuery {
+        let prefix = self.ledger();
+        let after = before.map(|before| [&prefix[..], &ordered(before)].concat().into());
+        RecordQuery { kind: OCCURRENCES, prefix: prefix.into(), after, reverse: true, limit }
+    }
+}
+
+impl TriggerRow {
+    /// Where triggers of a cell stand, after one of them.
+    pub(crate) fn of_cell(cell: CellId, after: Option<RecordKey>) -> RecordQuery {
+        let prefix = Box::from(cell.0.to_be_bytes());
+        RecordQuery { kind: TRIGGERS, prefix, after, reverse: false, limit: PAGE_ROWS }
+    }
+
+    /// Where the triggers of a job stand.
+    pub fn of_job(cell: CellId, job: JobId) -> RecordQuery {
+        let prefix = [&cell.0.to_be_bytes()[..], job.as_bytes()].concat().into();
+        RecordQuery { kind: TRIGGERS, prefix, after: None, reverse: false, limit: PAGE_ROWS }
+    }
+
+    /// Reads a record; none when it is not one of a trigger.
+    pub fn read(record: &Record) -> Option<Self> {
+        let (_, rest) = record.key.as_bytes().split_at_checked(size_of::<CellId>())?;
+        let (job, name) = rest.split_first_chunk::<16>()?;
+        let name = std::str::from_utf8(name).ok()?.into();
+        let key = TriggerKey { job: JobId::from_bytes(*job), name };
+        let state = serde_json::from_slice(&record.value).ok()?;
+        (record.kind == TRIGGERS).then_some(Self { key, revision: record.revision, state })
+    }
+
+    /// The record that keeps it.
+    pub fn record(&self, cell: CellId) -> Record {
+        Record {
+            kind: TRIGGERS,
+            key: self.key.place(cell),
+            revision: self.revision,
+            expires_at: None,
+            // Plain data can always be written.
+            value: serde_json::to_vec(&self.state).unwrap_or_default().into(),
+        }
+    }
+}
+
+impl Occurrence {
+    /// One moment.
+    pub(super) fn one(planned: Timestamp, at: Timestamp, outcome: Outcome) -> Self {
+        Self { planned, through: None, count: Some(1), outcome, reason: "".into(), run: None, at }
+    }
+
+    /// Reads a record; none when it is not one of the ledger.
+    pub fn read(record: &Record) -> Option<Self> {
+        let planned = moment(record.key.as_bytes().last_chunk()?);
+        let occurrence: Self = serde_json::from_slice(&record.value).ok()?;
+        (record.kind == OCCURRENCES).then_some(Self { planned, ..occurrence })
+    }
+
+    pub(super) fn write(&self, key: &TriggerKey) -> Record {
+        Record {
+            kind: OCCURRENCES,
+            key: [&key.ledger()[..], &ordered(self.planned)].concat().into(),
+            revision: 1,
+            expires_at: Some(self.at + OCCURRENCES_KEPT),
+            value: serde_json::to_vec(self).unwrap_or_default().into(),
+        }
+    }
+}
+
+/// A moment as bytes that sort like it.
+fn ordered(at: Timestamp) -> [u8; 8] {
+    (at.as_micros() as u64 ^ 1 << 63).to_be_bytes()
+}
+
+fn moment(bytes: &[u8; 8]) -> Timestamp {
+    Timestamp::from_micros((u64::from_be_bytes(*bytes) ^ 1 << 63) as i64)
+}
+
+fn is_nothing(number: &u64) -> bool {
+    *number == 0
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// What hears of changes that others made: by cell.
+pub(crate) fn news_of(cell: CellId) -> RecordQuery {
+    RecordQuery {
+        kind: NEWS,
+        prefix: Box::from(cell.0.to_be_bytes()),
+        after: None,
+        reverse: false,
+        limit: PAGE_ROWS,
+    }
+}
+
+/// Whether a query asks for news.
+pub(super) fn is_news(query: &RecordQuery) -> bool {
+    query.kind == NEWS
+}
+
+/// The job that a piece of news is about.
+pub(super) fn news_about(record: &Record) -> Option<JobId> {
+    let (_, job) = record.key.as_bytes().split_at_checked(size_of::<CellId>())?;
+    job.try_into().ok().map(JobId::from_bytes)
+}
+
+/// The key under which news of a job stands, to find its revision by.
+pub fn news_key(cell: CellId, job: JobId) -> (RecordKind, RecordKey) {
+    (NEWS, [&cell.0.to_be_bytes()[..], job.as_bytes()].concat().into())
+}
+
+/// Whose triggers, and of which version.
+#[derive(Debug, Clone, Copy)]
+pub struct Merged<'a> {
+    /// The cell of the namespace.
+    pub cell: CellId,
+    /// The namespace.
+    pub namespace: &'a Namespace,
+    /// The job.
+    pub job: JobId,
+    /// Its new version; 0 when it goes.
+    pub version: u32,
+    /// What that says; none when it goes.
+    pub spec: Option<&'a JobSpec>,
+    /// Now.
+    pub now: Timestamp,
+    /// The revision of the news that stands, if any does.
+    pub news: Option<u64>,
+}
+
+/// The writes that bring the rows of a job's triggers to a new version: a trigger that says the same stays where it is, one
+/// that says something else begins now. They go into the transaction that puts the job.
+pub fn merge(old: &[TriggerRow], of: Merged<'_>) -> Vec<Write> {
+    let Merged { cell, namespace, job, version, spec, now, news } = of;
+    let triggers = spec.map_or(&[][..], |spec| &spec.triggers);
+    let mut writes = Vec::new();
+    for trigger in triggers {
+        let Some(spec) = spec else { continue };
+        let seed = Trigger::seed(namespace, spec.name.as_str());
+        let key = TriggerKey { job, name: trigger.name.as_str().into() };
+        let fresh = begin(trigger, seed, namespace, version, now);
+        let row = match old.iter().find(|row| row.key == key) {
+            None => TriggerRow { key, revision: 1, state: fresh },
+            Some(row) => TriggerRow {
+                key,
+                revision: row.revision + 1,
+                state: match row.state.definition == fresh.definition {
+                    true => TriggerState { version, ..row.state.clone() },
+                    false => TriggerState { pause: row.state.pause.clone(), last: row.state.last, ..fresh },
+                },
+            },
+        };
+        writes.push(Write::PutRecord(Box::new(row.record(cell))));
+    }
+    let is_gone = |row: &&TriggerRow| !triggers.iter().any(|trigger| *trigger.name.as_str() == *row.key.name);
+    for row in old.iter().filter(is_gone) {
+        let key = row.key.place(cell);
+        writes.push(Write::RemoveRecord { kind: TRIGGERS, key, expected: row.revision });
+    }
+    if !writes.is_empty() {
+        let (kind, key) = news_key(cell, job);
+        let revision = news.map_or(1, |revision| revision + 1);
+        let expires_at = Some(now + NEWS_KEPT);
+        writes.push(Write::PutRecord(Box::new(Record {
+            kind,
+            key,
+            revision,
+            expires_at,
+            value: [0].into(),
+        })));
+    }
+    writes
+}
+
+/// A trigger that nobody knew before.
+fn begin(trigger: &Trigger, seed: u64, namespace: &Namespace, version: u32, now: Timestamp) -> TriggerState {
+    let mut state = TriggerState {
+        namespace: namespace.clone(),
+        version,
+        definition: definition(trigger),
+        cursor: now,
+        next: None,
+        fires_at: None,
+        fired: 0,
+        failures: 0,
+        pause: None,
+        last: None,
+        awaits_end: false,
+        delay_us: 0,
+        after: None,
+        pending: Box::default(),
+    };
+    match &trigger.when {
+        // A moment that has passed is late, not forgotten.
+        When::At { at } => state.cursor = now.min(*at - Duration::from_micros(1)),
+        When::Delay { delay } => {
+            (state.next, state.fires_at) = (Some(now), Some(now));
+            state.delay_us = u64::try_from(delay.as_micros()).unwrap_or(u64::MAX);
+        }
+        When::After { after } => state.after = Some(Box::new(after.clone())),
+        When::Cron { .. } | When::Every { .. } => {}
+    }
+    if let Some(schedule) = trigger.schedule(seed) {
+        state.next = schedule.next(state.cursor.as_micros()).map(Timestamp::from_micros);
+        state.fires_at = state.next.map(|next| trigger.fires_at(seed, next));
+    }
+    state
+}
+
+/// A hash of what decides when a trigger fires. What it gives to its runs, and what it does about missed moments, may change
+/// under way.
+fn definition(trigger: &Trigger) -> u64 {
+    let when = Trigger {
+        parameters: Default::default(),
+        misfire: Default::default(),
+        pause_after: None,
+        ..trigger.clone()
+    };
+    hash::bytes(&serde_json::to_vec(&when).unwrap_or_default())
+}

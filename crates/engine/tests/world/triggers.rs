@@ -1,0 +1,120 @@
+//! Triggers as a test speaks of them.
+
+use mainspring_engine::{
+    Event, Merged, Occurrence, SpecRead, TriggerCommand, TriggerKey, TriggerRow, merge, news_key,
+};
+use mainspring_model::spec::{self, Format, Trigger};
+use mainspring_model::{JobId, JobSpec, Run};
+use mainspring_store::{Outcome, Transaction, Write};
+
+use super::work::Job;
+use super::{CELL, World, at};
+
+impl World {
+    /// A job with these triggers, as a file would have them: `every: 60s`.
+    pub(crate) fn trigger_job(&mut self, triggers: &[&str]) -> Job {
+        self.trigger_job_with(triggers, |_| {})
+    }
+
+    pub(crate) fn trigger_job_with(&mut self, triggers: &[&str], change: impl FnOnce(&mut JobSpec)) -> Job {
+        let job = self.job_with(|spec| {
+            spec.triggers = read(triggers);
+            change(spec);
+        });
+        self.put_triggers(&job);
+        job
+    }
+
+    /// The next version of a job has other triggers.
+    pub(crate) fn change_triggers(&mut self, job: &Job, triggers: &[&str]) -> Job {
+        let job = self.change_job(job, |spec| spec.triggers = read(triggers));
+        self.put_triggers(&job);
+        job
+    }
+
+    fn put_triggers(&mut self, job: &Job) {
+        self.write_triggers(job);
+        let request = self.request();
+        self.handle(Event::TriggersChanged { request, job: job.id });
+    }
+
+    /// Somebody who cannot tell the owner changes the triggers of a job.
+    pub(crate) fn write_triggers(&mut self, job: &Job) {
+        let old = self.triggers(job.id);
+        let (kind, key) = news_key(CELL, job.id);
+        let merged = Merged {
+            cell: CELL,
+            namespace: &job.namespace,
+            job: job.id,
+            version: job.version,
+            spec: Some(&job.spec),
+            now: self.now,
+            news: self.store.record(kind, &key).map(|record| record.revision),
+        };
+        let writes = merge(&old, merged);
+        self.store.commit(&Transaction::all_or_nothing(writes)).expect("triggers");
+    }
+
+    /// Where the triggers of a job stand in the store.
+    pub(crate) fn triggers(&self, job: JobId) -> Vec<TriggerRow> {
+        let page = self.store.records(&TriggerRow::of_job(CELL, job)).expect("a page");
+        page.rows.iter().filter_map(TriggerRow::read).collect()
+    }
+
+    pub(crate) fn trigger(&self, job: &Job, name: &str) -> TriggerRow {
+        let found = self.triggers(job.id).into_iter().find(|row| *row.key.name == *name);
+        found.expect("the trigger's row")
+    }
+
+    /// The ledger in words, the oldest first, moments in seconds.
+    pub(crate) fn ledger(&self, job: &Job, name: &str) -> Vec<String> {
+        let key = TriggerKey { job: job.id, name: name.into() };
+        let page = self.store.records(&key.occurrences(None, 1_000)).expect("a page");
+        let lines = page.rows.iter().rev().filter_map(Occurrence::read);
+        let words = |line: Occurrence| {
+            let second = |moment: mainspring_model::Timestamp| moment.since(at(0)).as_secs_f64();
+            let mut words = format!("{} {}", second(line.planned), line.outcome.name());
+            if let Some(through) = line.through {
+                let count = line.count.map_or("many".to_owned(), |count| count.to_string());
+                words += &format!(" {count} through {}", second(through));
+            }
+            if !line.reason.is_empty() {
+                words += &format!(": {}", line.reason);
+            }
+            words
+        };
+        lines.map(words).collect()
+    }
+
+    /// Writes a row as somebody else would.
+    pub(crate) fn put_row(&mut self, row: &TriggerRow) {
+        let write = Write::PutRecord(Box::new(row.record(CELL)));
+        let outcomes = self.store.commit(&Transaction::unfenced(vec![write])).expect("a row");
+        assert_eq!(outcomes, [Outcome::Applied]);
+    }
+
+    pub(crate) fn command_trigger(&mut self, job: &Job, name: &str, command: TriggerCommand) {
+        let key = TriggerKey { job: job.id, name: name.into() };
+        let request = self.request();
+        self.handle(Event::Trigger { request, key, command });
+    }
+
+    /// The runs of a job that the store has, the oldest first.
+    pub(crate) fn runs_of(&self, job: &Job) -> Vec<Run> {
+        let mut runs: Vec<Run> =
+            self.store.all_runs().filter(|run| run.head.job == job.id).cloned().collect();
+        runs.sort_by_key(|run| run.head.id);
+        runs
+    }
+
+    pub(super) fn spec_read(&self, (job, version): (JobId, u32)) -> SpecRead {
+        let pause = self.store.job(job).and_then(|job| job.job_pause());
+        SpecRead { job, version, spec: self.specs.get(&(job, version)).cloned(), pause }
+    }
+}
+
+fn read(triggers: &[&str]) -> Vec<Trigger> {
+    let list: Vec<String> = triggers.iter().map(|trigger| format!("{{{trigger}}}")).collect();
+    let yaml = format!("name: x\nscript: 'true'\ntriggers: [{}]", list.join(", "));
+    spec::parse(&yaml, Format::Yaml).expect("triggers").triggers
+}
