@@ -174,6 +174,9 @@ impl Cell {
             return;
         }
         self.join_group(ix);
+        if self.last_moment(ix).is_some_and(|last| last <= now) {
+            return self.run_due(now, ix); // Its time passed while nobody looked: no node may get it.
+        }
         self.arm_run(now, ix);
         if self.loading.is_none()
             && let Some(group) = self.runs.entries[ix].group
