@@ -53,7 +53,7 @@ struct Planned {
 
 impl Plan {
     pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
-        let planned = self.files.plan(context).await?;
+        let planned = plan(context, self.files.read()?).await?;
         show(context, &planned)?;
         Ok(ExitCode::SUCCESS)
     }
@@ -61,56 +61,63 @@ impl Plan {
 
 impl Apply {
     pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
-        let planned = self.files.plan(context).await?;
-        let changes = show(context, &planned)?;
-        if changes == 0 {
-            return Ok(ExitCode::SUCCESS);
-        }
-        confirm(&format!("Apply {}?", count(changes, "change")), self.yes)?;
-        let mut applied = Vec::new();
-        for planned in planned.iter().filter(|planned| planned.would.outcome != Some(PutOutcome::Unchanged)) {
-            let created = planned.would.outcome == Some(PutOutcome::Created);
-            let put = PutJob {
-                dry_run: false,
-                // The plan told what the job would become: only if nobody changed it since.
-                if_revision: (!created).then_some(planned.would.revision.saturating_sub(1)),
-                only_create: created,
-            };
-            let (namespace, name) = (planned.namespace.as_deref(), planned.spec.name.as_str());
-            let job = context.client.put_job(namespace, name, &planned.spec, put).await;
-            let job = job.map_err(|error| {
-                let failure = Failure::from(error).about(name);
-                let moved = failure.exit == Exit::Conflict;
-                if moved {
-                    failure.hint("it changed meanwhile; `mainspring plan` shows the difference now")
-                } else {
-                    failure
-                }
-            })?;
-            context.output.say(format!("{name} is at version {}", job.version));
-            applied.push(job);
-        }
-        if context.output.format.is_for_programs() {
-            context.output.value(&serde_json::json!({ "items": applied }))?;
-        }
+        make_true(context, self.files.read()?, self.yes).await?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-impl Files {
-    async fn plan(&self, context: &Context) -> Result<Vec<Planned>, Failure> {
-        let mut planned = Vec::new();
-        for spec in self.read()? {
-            let namespace = spec.namespace.as_ref().map(ToString::to_string);
-            let namespace = namespace.or_else(|| context.namespace().map(str::to_owned));
-            let put = PutJob { dry_run: true, ..PutJob::default() };
-            let would = context.client.put_job(namespace.as_deref(), spec.name.as_str(), &spec, put).await;
-            let would = would.map_err(|error| Failure::from(error).about(&spec.name))?;
-            planned.push(Planned { spec, namespace, would });
-        }
-        Ok(planned)
+/// Shows what changes, asks, and makes jobs what these say.
+pub(super) async fn make_true(context: &Context, specs: Vec<JobSpec>, yes: bool) -> Result<(), Failure> {
+    let planned = plan(context, specs).await?;
+    let changes = show(context, &planned)?;
+    if changes == 0 {
+        return Ok(());
     }
+    confirm(&format!("Apply {}?", count(changes, "change")), yes)?;
+    let mut applied = Vec::new();
+    for planned in planned.iter().filter(|planned| planned.would.outcome != Some(PutOutcome::Unchanged)) {
+        let created = planned.would.outcome == Some(PutOutcome::Created);
+        let put = PutJob {
+            dry_run: false,
+            // The plan told what the job would become: only if nobody changed it since.
+            if_revision: (!created).then_some(planned.would.revision.saturating_sub(1)),
+            only_create: created,
+        };
+        let (namespace, name) = (planned.namespace.as_deref(), planned.spec.name.as_str());
+        let job = context.client.put_job(namespace, name, &planned.spec, put).await;
+        let job = job.map_err(|error| {
+            let failure = Failure::from(error).about(name);
+            let moved = failure.exit == Exit::Conflict;
+            if moved {
+                failure.hint("it changed meanwhile; `mainspring plan` shows the difference now")
+            } else {
+                failure
+            }
+        })?;
+        context.output.say(format!("{name} is at version {}", job.version));
+        applied.push(job);
+    }
+    if context.output.format.is_for_programs() {
+        context.output.value(&serde_json::json!({ "items": applied }))?;
+    }
+    Ok(())
+}
 
+/// Asks the server what these would change.
+async fn plan(context: &Context, specs: Vec<JobSpec>) -> Result<Vec<Planned>, Failure> {
+    let mut planned = Vec::new();
+    for spec in specs {
+        let namespace = spec.namespace.as_ref().map(ToString::to_string);
+        let namespace = namespace.or_else(|| context.namespace().map(str::to_owned));
+        let put = PutJob { dry_run: true, ..PutJob::default() };
+        let would = context.client.put_job(namespace.as_deref(), spec.name.as_str(), &spec, put).await;
+        let would = would.map_err(|error| Failure::from(error).about(&spec.name))?;
+        planned.push(Planned { spec, namespace, would });
+    }
+    Ok(planned)
+}
+
+impl Files {
     /// Every job of every file, or everything that is wrong with any of them.
     fn read(&self) -> Result<Vec<JobSpec>, Failure> {
         let (mut specs, mut problems) = (Vec::new(), Vec::new());
@@ -187,6 +194,7 @@ fn expand(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-fn count(number: usize, thing: &str) -> String {
+/// A number of things, in words.
+pub(super) fn count(number: usize, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
