@@ -115,6 +115,8 @@ pub(crate) enum Command {
     Plan(commands::apply::Plan),
     /// Write jobs as files that `apply` reads
     Export(commands::export::Export),
+    /// Make job files of a crontab or of systemd timers
+    Import(commands::import::Import),
     /// Remove jobs; their history stays
     Delete(commands::delete::Delete),
     /// Upload, list, download and remove files for tasks

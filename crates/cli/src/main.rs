@@ -13,6 +13,8 @@ mod context;
 mod exit;
 mod failure;
 mod follow;
+mod import;
+mod machine_zone;
 mod nearest;
 mod output;
 mod parameter;

@@ -4,5 +4,6 @@
 
 mod api;
 mod binary;
+mod import;
 mod offline;
 mod online;

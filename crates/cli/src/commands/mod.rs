@@ -14,6 +14,7 @@ mod difference;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;
+pub(crate) mod import;
 pub(crate) mod jobs;
 pub(crate) mod login;
 pub(crate) mod logs;
@@ -56,6 +57,7 @@ pub(crate) fn run(arguments: Arguments, output: Output) -> Result<ExitCode, Fail
         Command::Explain(command) => command.run(output),
         Command::Config(command) => command.run(&global, output),
         Command::Completions(command) => command.run(output),
+        Command::Import(command) if !command.applies() => command.run(&global, output),
         Command::Reference => output.line(reference::markdown().trim_end()).map(|()| ExitCode::SUCCESS),
         command => ask(command, &global, output),
     }
@@ -87,6 +89,7 @@ fn ask(command: Command, global: &Global, output: Output) -> Result<ExitCode, Fa
             Command::Apply(command) => command.run(context).await,
             Command::Plan(command) => command.run(context).await,
             Command::Export(command) => command.run(context).await,
+            Command::Import(command) => command.apply(global, context).await,
             Command::Delete(command) => command.run(context).await,
             Command::Artifact(command) => command.run(context).await,
             Command::Token(command) => command.run(context).await,
