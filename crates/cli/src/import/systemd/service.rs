@@ -163,8 +163,14 @@ impl Service<'_> {
             );
         }
         let stop = ["TimeoutStopSec", "TimeoutSec"].into_iter().find_map(|key| self.unit.last(SERVICE, key));
-        if let Some(grace) = stop.and_then(|stop| self.span(stop)) {
-            draft.timeout.insert("stop_grace", duration(grace));
+        let Some(stop) = stop else { return };
+        match self.span(stop) {
+            Some(grace) => {
+                draft.timeout.insert("stop_grace", duration(grace));
+            }
+            None => self
+                .notes
+                .push(stop.place().differs("a task that does not stop when asked is killed after 10s")),
         }
     }
 

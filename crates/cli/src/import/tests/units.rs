@@ -239,6 +239,11 @@ fn surroundings_and_limits() {
         assert_noted(&import, Kind::NoEqual, words);
         assert!(job.text.contains(words), "the file holds its notes: {}", job.text);
     }
+    assert_noted(
+        &import,
+        Kind::Differs,
+        "`TimeoutStopSec=infinity`: differs: a task that does not stop when asked is killed",
+    );
     let simple = service("ExecStart=/bin/a\nTimeoutStartSec=1s\nRuntimeMaxSec=1h\nTimeoutStopSec=30");
     let timeout = &one(&simple).spec.timeout;
     assert_eq!((timeout.run.map(|run| run.as_secs()), timeout.stop_grace.as_secs()), (Some(3_600), 30));
