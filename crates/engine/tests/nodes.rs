@@ -261,6 +261,34 @@ fn goodbye_of_an_empty_node_and_of_one_that_still_holds_something() {
 }
 
 #[test]
+fn a_goodbye_crosses_an_order() {
+    let mut world = World::new().by_hand();
+    let a = world.node("a");
+    let job = world.job();
+    let (first, second) = (world.submit(&job), world.submit(&job));
+    world.start(first);
+    let b = world.node("b");
+    let session = world.agent(a).session;
+    world.hush();
+    world.handle(Event::Goodbye { node: a, session });
+    world.expect(&["start r2#2 on b"]);
+    assert_eq!(world.node_state(a), NodeState::Up, "it said that it executes one: it returns or is lost");
+    let third = world.submit(&job);
+    assert_eq!(world.node_of(third), "b", "nothing new for a node that left");
+    world.start(second);
+    world.start(third);
+    let session = world.agent(b).session;
+    world.handle(Event::Goodbye { node: b, session });
+    world.states(&[first, second, third], RunState::Running);
+
+    let c = world.node("c");
+    let fourth = world.submit(&job);
+    let session = world.agent(c).session;
+    world.handle(Event::Goodbye { node: c, session });
+    assert_eq!((world.node_state(c), world.state(fourth)), (NodeState::Left, RunState::Waiting));
+}
+
+#[test]
 fn many_nodes_lost_at_once_fit_into_the_stores_transactions() {
     let mut world = World::new();
     for n in 0..3_000 {

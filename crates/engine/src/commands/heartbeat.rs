@@ -49,11 +49,20 @@ impl Cell {
         }
     }
 
-    /// A node ends on purpose.
+    /// A node ends on purpose and held nothing: orders that were on their way to it are void, as on any connection that is
+    /// over, and their runs look for another node. One that holds something all the same is silent from now on: it returns
+    /// or is lost.
     pub(crate) fn goodbye(&mut self, now: Timestamp, node: NodeId, session: u64) {
         let Some(ix) = self.nodes.find(node).filter(|ix| self.nodes.get(*ix).session == session) else {
             return;
         };
+        self.nodes.change(ix, |entry| entry.quiet = true);
+        for run in self.nodes.get(ix).runs.clone() {
+            if self.runs.entries.get(run).is_some_and(|entry| entry.phase == Phase::Ordered) {
+                let cause = Cause::Refused { message: "the node left".into() };
+                self.attempt_over(now, run, Ending::of(cause));
+            }
+        }
         if self.nodes.get(ix).runs.is_empty() {
             self.nodes.change(ix, |entry| {
                 entry.session = 0;
@@ -65,6 +74,5 @@ impl Cell {
             });
             self.mark_node(ix);
         }
-        // A node that still holds attempts is silent from now on: it returns or is lost.
     }
 }
