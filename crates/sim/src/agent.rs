@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use mainspring_engine::{Ending, Event, Heartbeat, Held, Hello, Message, News, Order, Report, Stage};
+use mainspring_model::spec::OnDisconnect;
 use mainspring_model::{
     AttemptToken, Cause, CellId, Node, NodeId, NodeLease, NodeState, Payload, Progress, Timestamp, limits,
 };
@@ -27,6 +28,8 @@ const QUIET_PATIENCE: i64 = 9 * SECOND;
 pub(crate) struct Entry {
     pub stage: EntryStage,
     pub since: Timestamp,
+    /// It goes on when the schedulers are out of reach.
+    pub keep: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -150,7 +153,8 @@ impl Agent {
         if self.plant == Some(Plant::NoNodeLease) || !self.lease.expired(clock) {
             return Vec::new();
         }
-        let tokens = self.executing();
+        let mut tokens = self.executing();
+        tokens.retain(|token| !self.journal[token].keep);
         let node = self.node.id;
         tokens.into_iter().map(|token| self.finish(now, token, ending(Cause::Lost { node }, true))).collect()
     }
@@ -267,10 +271,11 @@ impl Agent {
         }
         if !any_order && !self.lease.may_start(order.seen_beat, clock) {
             let ending = ending(Cause::Refused { message: "the order travelled too long".into() }, false);
-            self.journal.insert(token, Entry { stage: EntryStage::Over(ending), since: clock });
+            self.journal.insert(token, Entry { stage: EntryStage::Over(ending), since: clock, keep: false });
             return;
         }
-        self.journal.insert(token, Entry { stage: EntryStage::Executing, since: clock });
+        let keep = order.spec.on_disconnect == OnDisconnect::Keep;
+        self.journal.insert(token, Entry { stage: EntryStage::Executing, since: clock, keep });
         doings.tasks.push(Task::Begins(token, order.checkpoint.clone()));
         doings.send.push((self.target, self.report(token, News::Accepted)));
         doings.send.push((self.target, self.report(token, News::Started)));
@@ -286,7 +291,8 @@ impl Agent {
             None => {
                 // It must never begin on this connection.
                 let ending = ending(Cause::Refused { message: "stopped before it began".into() }, true);
-                self.journal.insert(token, Entry { stage: EntryStage::Over(ending), since: self.clock(now) });
+                let since = self.clock(now);
+                self.journal.insert(token, Entry { stage: EntryStage::Over(ending), since, keep: false });
             }
         }
         self.report_endings(doings);
@@ -306,7 +312,8 @@ impl Agent {
 
     /// Ends on purpose, if it holds nothing: says so and goes.
     pub(crate) fn leave(&mut self, now: i64) -> Option<Doings> {
-        if !self.alive || !self.welcomed || !self.journal.is_empty() || self.paused_until > now {
+        let may_leave = self.journal.is_empty() || self.plant == Some(Plant::HastyGoodbye);
+        if !self.alive || !self.welcomed || !may_leave || self.paused_until > now {
             return None;
         }
         let goodbye = Event::Goodbye { node: self.node.id, session: self.session };
@@ -331,7 +338,7 @@ impl Agent {
         let clock = self.clock(now);
         let since = self.journal.get(&token).map_or(clock, |entry| entry.since);
         ending.elapsed = Some(clock.since(since));
-        self.journal.insert(token, Entry { stage: EntryStage::Over(ending), since });
+        self.journal.insert(token, Entry { stage: EntryStage::Over(ending), since, keep: false });
         Task::Ends(token)
     }
 

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use mainspring_model::spec::Delivery;
+use mainspring_model::spec::{Delivery, OnDisconnect};
 use mainspring_model::{
     AttemptToken, Cause, CellId, Epoch, JobId, Namespace, NodeId, NodeState, Payload, RunEventKind, RunHead,
     RunId, RunState, RunStatus, Timestamp,
@@ -324,7 +324,8 @@ impl Checker {
             return fail("I4", token.run, "begins before its time".into());
         }
         let executions = self.executions.entry(token.run).or_default();
-        if let Some((other, on)) = executions.now.first_key_value() {
+        let keeps = self.jobs[&run.head.job].spec.on_disconnect == OnDisconnect::Keep;
+        if let Some((other, on)) = executions.now.first_key_value().filter(|_| !keeps) {
             let what = format!(
                 "attempt {} begins on {node} while attempt {} executes on {on}",
                 token.number, other.number

@@ -69,6 +69,7 @@ impl World {
             return Ok(());
         }
         let doings = scheduler.told(self.now, number, told);
+        self.check_reservations(index)?;
         self.do_scheduler(index, doings)
     }
 }

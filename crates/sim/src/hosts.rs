@@ -23,6 +23,7 @@ impl World {
             return Ok(());
         }
         let doings = scheduler.tick(self.now);
+        self.check_reservations(index)?;
         self.agenda.at(self.now + TICK, Item::Tick { scheduler: index, life });
         self.do_scheduler(index, doings)
     }
@@ -81,6 +82,7 @@ impl World {
             }
             ToScheduler::Hint { cell } => scheduler.handle(self.now, cell, Event::Hint, &mut doings),
         }
+        self.check_reservations(index)?;
         self.do_scheduler(index, doings)
     }
 

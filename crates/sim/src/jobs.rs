@@ -88,6 +88,11 @@ const JOBS: &[(&str, Nature, &str)] = &[
         Nature::Long,
         "script: exit 0\ntimeout: {start: 10s}\nretry: {max: 0}\nplacement: {sticky: prefer}",
     ),
+    (
+        "keeps",
+        Nature::Long,
+        "script: exit 0\non_disconnect: keep\nretry: {max: 2, backoff: {kind: fixed, base: 1s}}",
+    ),
     ("killer", Nature::KillsNode, "script: exit 0\nretry: {max: 3}"),
     ("nowhere", Nature::Impossible, "script: exit 0\nplacement: {selector: 'gpu=h100'}"),
     ("unreadable", Nature::Ordinary, "script: exit 0"),

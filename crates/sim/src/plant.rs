@@ -49,6 +49,8 @@ plants! {
     FastClock, "fast-clock", "the scheduler's clock runs an hour ahead";
     ForgetPause, "forget-pause", "a scheduler does not look at whether a job is paused when it reads or takes its runs";
     ForgetDrain, "forget-drain", "a new owner takes nodes that are being emptied for nodes in service";
+    ForgetNode, "forget-node", "a new owner reads that something runs, but not where";
+    HastyGoodbye, "hasty-goodbye", "a node leaves with what it holds, and its owner writes at once that it left";
     ForgetCheckpoint, "forget-checkpoint", "orders leave without what the last attempt wrote down";
     ForgetDeadline, "forget-deadline", "an owner does not know the deadline of what it reads";
     DropReads, "drop-reads", "an answer of the store that is lost is not asked for again";

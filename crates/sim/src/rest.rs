@@ -54,7 +54,6 @@ impl World {
                 );
             }
         }
-        self.check_reservations()?;
         Ok(())
     }
 
@@ -64,9 +63,12 @@ impl World {
         })
     }
 
-    /// I19: what is reserved is what the runs that hold nodes and keys need, no more and no less, at any moment.
-    pub(crate) fn check_reservations(&self) -> Result<(), Violation> {
-        match self.owned_cells().find_map(|cell| cell.recount().into_iter().next()) {
+    /// I19: what is reserved is what the runs that hold nodes and keys need, no more and no less, after everything that a
+    /// scheduler heard or did.
+    pub(crate) fn check_reservations(&self, scheduler: usize) -> Result<(), Violation> {
+        let scheduler = &self.schedulers[scheduler];
+        let owned = scheduler.owned(self.now).into_iter().filter_map(|cell| scheduler.cell(cell));
+        match owned.into_iter().find_map(|cell| cell.recount().into_iter().next()) {
             None => Ok(()),
             Some(what) => Err(Violation { invariant: "I19", what, about: Vec::new() }),
         }

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use mainspring_engine::LoadedRun;
+use mainspring_engine::{Event, LoadedRun};
 use mainspring_model::spec::Overlap;
-use mainspring_model::{CellId, JobSpec, NodeState, Shelf, limits};
-use mainspring_store::Outcome;
+use mainspring_model::{CellId, JobSpec, Node, NodeState, Shelf, limits};
+use mainspring_store::{Outcome, Transaction, Write};
 
 use crate::plant::Plant;
 use crate::scheduler::{Doing, Purpose, Scheduler};
@@ -38,6 +38,9 @@ impl Scheduler {
     pub(crate) fn spoil(&self, shelf: Shelf, mut rows: Vec<LoadedRun>) -> Vec<LoadedRun> {
         match (self.plant, shelf) {
             (Some(Plant::ForgetFlight), Shelf::Flight) => rows.clear(),
+            (Some(Plant::ForgetNode), Shelf::Flight) => {
+                rows.iter_mut().for_each(|row| row.run.status.node = None);
+            }
             (Some(Plant::UnguardedRescue), Shelf::Flight) => {
                 for row in &mut rows {
                     row.run.status.state = mainspring_model::RunState::Waiting;
@@ -60,6 +63,18 @@ impl Scheduler {
             _ => {}
         }
         handover
+    }
+
+    /// Plant: whoever says goodbye has left, whatever it holds. Nobody waits for the answer.
+    pub(crate) fn see_off(&self, cell: CellId, event: &Event, doings: &mut Vec<Doing>) {
+        let Event::Goodbye { node, .. } = event else { return };
+        let known = self.cell(cell).and_then(|cell| cell.nodes().find(|known| known.node.id == *node));
+        if let Some(known) = known.filter(|_| self.plant == Some(Plant::HastyGoodbye)) {
+            let row =
+                Node { state: NodeState::Left, revision: known.node.revision + 1, ..known.node.clone() };
+            let transaction = Transaction::unfenced(vec![Write::PutNode(Box::new(row))]);
+            doings.push(Doing::Ask { number: u64::MAX, ask: Ask::Commit(transaction) });
+        }
     }
 
     /// Plant: takes the lease without watching it die.

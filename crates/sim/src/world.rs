@@ -189,9 +189,6 @@ impl World {
             Item::Client => {
                 self.client_acts();
                 self.check_dead_nodes()?;
-                if self.rng.chance(20) {
-                    self.check_reservations()?;
-                }
             }
             Item::AtScheduler { scheduler, what } => self.at_scheduler(scheduler, what)?,
             Item::AtAgent { agent, message } => self.at_agent(agent, message)?,
