@@ -6,12 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use mainspring_model::log::MARK_BYTES;
 use mainspring_model::{NodeId, log};
 use mainspring_wire::agent::LogChunk;
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
+use super::captured::Captured;
 use super::lost;
 use super::spool::{Bounds, Spool};
 
@@ -21,7 +23,7 @@ pub(super) enum Taken {
     /// It, or what was there before, ends at this offset of the node's stream.
     Have { offset: u64 },
     /// The log is whole.
-    Whole { offset: u64, frames: Bytes },
+    Whole { offset: u64, log: Captured },
 }
 
 /// A log that grows.
@@ -68,8 +70,9 @@ impl Hot {
 
     /// Appends a chunk that follows what is here. One that does not is answered with where to go on.
     pub(super) async fn take(&self, chunk: LogChunk) -> io::Result<Taken> {
+        let bytes = chunk.data.len() + MARK_BYTES;
         let (taken, length) = self
-            .with(move |held| {
+            .with(bytes, move |held| {
                 let taken = held.take(&chunk)?;
                 Ok((taken, held.frames.end()))
             })
@@ -85,14 +88,14 @@ impl Hot {
     /// Bytes from `offset` on, where they begin (later, if something was dropped there), and how far the log goes.
     pub(super) async fn read(&self, offset: u64, limit: usize) -> io::Result<(u64, Bytes, Extent)> {
         let extent = *self.extent.borrow();
-        let (begin, bytes) = self.with(move |held| held.frames.read(offset, limit)).await?;
+        let (begin, bytes) = self.with(0, move |held| held.frames.read(offset, limit)).await?;
         Ok((begin, bytes, extent))
     }
 
     /// Everything that is here, and how far the log goes.
-    pub(super) async fn whole(&self) -> io::Result<(Bytes, Extent)> {
+    pub(super) async fn whole(&self) -> io::Result<(Captured, Extent)> {
         let extent = *self.extent.borrow();
-        Ok((self.with(|held| held.frames.whole()).await?, extent))
+        Ok((self.with(0, |held| held.frames.whole()).await?, extent))
     }
 
     /// Returns when the log is longer than `length`, or whole, or kept elsewhere.
@@ -106,16 +109,17 @@ impl Hot {
         self.extent.send_modify(|extent| extent.kept = true);
     }
 
-    /// Memory is touched at once; a file is not, because a disk may stand still.
+    /// Memory is touched at once; a file is not, because a disk may stand still, nor is anybody waited for who touches one.
+    /// `bytes` are what the work may append.
     async fn with<T: Send + 'static>(
         &self,
+        bytes: usize,
         work: impl FnOnce(&mut Held) -> io::Result<T> + Send + 'static,
     ) -> io::Result<T> {
+        if let Ok(mut held) = self.held.try_lock()
+            && held.frames.stays_in_memory(bytes)
         {
-            let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-            if !held.frames.is_on_disk() {
-                return work(&mut held);
-            }
+            return work(&mut held);
         }
         let held = Arc::clone(&self.held);
         spawn_blocking(move || work(&mut held.lock().unwrap_or_else(PoisonError::into_inner)))
@@ -141,8 +145,8 @@ impl Held {
         }
         self.stream_end = offset + data.len() as u64;
         if *end == Some(self.stream_end) {
-            let frames = self.frames.whole()?;
-            return Ok(Taken::Whole { offset: self.stream_end, frames });
+            let log = self.frames.whole()?;
+            return Ok(Taken::Whole { offset: self.stream_end, log });
         }
         Ok(Taken::Have { offset: self.stream_end })
     }
@@ -185,13 +189,40 @@ mod tests {
         hot.take(chunk(0, "abc", 0, None)).await.expect("memory takes it");
         let end = FRAME + 100 + FRAME;
         let taken = hot.take(chunk(FRAME + 100, "xyz", 100, Some(end))).await.expect("memory takes it");
-        let Taken::Whole { offset, frames } = taken else { panic!("whole") };
+        let Taken::Whole { offset, log: Captured { frames, .. } } = taken else { panic!("whole") };
         let (_, _, extent) = hot.read(0, 1_000).await.expect("memory is read");
         assert!(extent.whole, "followers need not wait until it is durable");
         assert_eq!(offset, end);
         let read: Vec<_> = log::frames(&frames).collect();
         assert_eq!(read[1].dropped_bytes(), Some(100));
         assert_eq!(read[2].content, b"xyz");
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_in_the_loop_for_a_disk() {
+        let hot = hot();
+        hot.take(chunk(0, "abc", 0, None)).await.expect("memory takes it");
+        // Somebody writes to a disk that stands still, for as long as nobody says otherwise.
+        let (go_on, told) = std::sync::mpsc::channel::<()>();
+        let (begun, has_begun) = tokio::sync::oneshot::channel();
+        let held = Arc::clone(&hot.held);
+        let writer = std::thread::spawn(move || {
+            let _held = held.lock().unwrap_or_else(PoisonError::into_inner);
+            begun.send(()).expect("somebody waits");
+            told.recv_timeout(Duration::from_secs(10)).is_ok()
+        });
+        has_begun.await.expect("it writes");
+        let mut read = std::pin::pin!(hot.read(0, 1_000));
+        assert!(futures_util::poll!(read.as_mut()).is_pending());
+        go_on.send(()).expect("it still writes");
+        assert!(writer.join().expect("a thread"), "whoever reads let the others go on");
+        assert_eq!(read.await.expect("memory is read").1.len() as u64, FRAME);
+        // What is too long for memory is moved to a file elsewhere, too.
+        let stays =
+            |bytes| hot.held.lock().unwrap_or_else(PoisonError::into_inner).frames.stays_in_memory(bytes);
+        assert!(stays(100 * 1024) && !stays(200 * 1024));
+        hot.take(chunk(FRAME, &"x".repeat(200 * 1024), 0, None)).await.expect("a file takes it");
+        assert!(!stays(0));
     }
 
     #[tokio::test]

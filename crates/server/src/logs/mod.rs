@@ -4,8 +4,10 @@
 //! is compressed and kept ([`vault`]), and only then does the node drop its copy: until then a crash of this process costs
 //! nothing, because the node sends everything again. So nothing here has to be durable before the vault says so.
 
+mod captured;
 mod hot;
 mod owner;
+mod recent;
 mod silence;
 mod spool;
 mod vault;
@@ -16,7 +18,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
@@ -24,13 +25,14 @@ use mainspring_app::ports::{LogError, LogPart, Logs as LogsPort};
 use mainspring_model::{AttemptToken, NodeId, RunId};
 use mainspring_wire::agent::{LogChunk, LogHave, OwnerWord, ToNode, owner_word};
 use rustc_hash::{FxHashMap, FxHashSet};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc};
 use tracing::{debug, warn};
 
+use self::captured::Captured;
 use self::hot::{Hot, Taken};
 pub(crate) use self::owner::Ownership;
 use self::owner::Stage;
-use self::vault::Kept;
+use self::recent::Recent;
 pub(crate) use self::vault::Vault;
 
 /// How long a follower waits before it looks again by itself.
@@ -38,8 +40,9 @@ const FOLLOW_WAIT: Duration = Duration::from_secs(15);
 
 /// Logs that the vault is asked about at once.
 const ASKED_AT_ONCE: usize = 32;
-/// Whole logs of one connection on their way to the vault.
+/// Whole logs of one connection on their way to the vault, and bytes of them after which no further one is read.
 const KEEPING_MAX: usize = 1_024;
+const KEEPING_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// A part of a log that may be stored.
 #[derive(Debug)]
@@ -48,6 +51,20 @@ pub(crate) struct Part {
     /// Where it goes; none when the log is kept already.
     hot: Option<Arc<Hot>>,
     chunk: LogChunk,
+    /// The room that it takes while it waits.
+    room: Option<OwnedSemaphorePermit>,
+}
+
+impl Part {
+    /// How much memory it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.chunk.data.len()
+    }
+
+    /// It may wait.
+    pub(crate) fn with_room(self, room: OwnedSemaphorePermit) -> Self {
+        Self { room: Some(room), ..self }
+    }
 }
 
 /// All logs of this process.
@@ -59,11 +76,19 @@ pub(crate) struct Logs {
     spool: Arc<Path>,
     /// A log was opened or kept.
     opened: Notify,
+    recent: Recent,
 }
 
 impl Logs {
     pub(crate) fn new(vault: Vault, ownership: Ownership, spool: Arc<Path>) -> Self {
-        Self { hot: Mutex::default(), vault, ownership, spool, opened: Notify::new() }
+        Self {
+            hot: Mutex::default(),
+            vault,
+            ownership,
+            spool,
+            opened: Notify::new(),
+            recent: Recent::default(),
+        }
     }
 
     /// Which of the parts of logs that a node sent are to be stored, and where; those of attempts that are not the node's are
@@ -89,7 +114,7 @@ impl Logs {
                     continue;
                 }
             };
-            parts.push(Part { token, hot, chunk });
+            parts.push(Part { token, hot, chunk, room: None });
         }
         parts
     }
@@ -108,16 +133,22 @@ impl Logs {
     /// together, so nobody waits for the one before.
     pub(crate) async fn store(&self, mut parts: mpsc::Receiver<Part>, outward: &mpsc::Sender<ToNode>) {
         let mut keeping = FuturesUnordered::new();
+        let mut keeping_bytes = 0;
         loop {
             let have = tokio::select! {
-                Some(have) = keeping.next() => have,
-                part = parts.recv(), if keeping.len() < KEEPING_MAX => {
-                    let Some(Part { token, hot, chunk }) = part else { return };
+                Some((have, bytes)) = keeping.next() => {
+                    keeping_bytes -= bytes;
+                    have
+                }
+                part = parts.recv(), if keeping.len() < KEEPING_MAX && keeping_bytes < KEEPING_BYTES_MAX => {
+                    let Some(Part { token, hot, chunk, room: _room }) = part else { return };
                     match self.take(token, hot.as_deref(), chunk).await {
                         None => continue,
                         Some(Taken::Have { offset }) => have(token, offset, hot.is_none()),
-                        Some(Taken::Whole { offset, frames }) => {
-                            keeping.push(self.keep(token, hot, offset, frames));
+                        Some(Taken::Whole { offset, log }) => {
+                            let bytes = log.frames.len();
+                            keeping_bytes += bytes;
+                            keeping.push(async move { (self.keep(token, hot, offset, log).await, bytes) });
                             continue;
                         }
                     }
@@ -125,7 +156,8 @@ impl Logs {
             };
             let mut words = vec![word(have)];
             // Those that became durable together are told together.
-            while let Some(Some(have)) = keeping.next().now_or_never() {
+            while let Some(Some((have, bytes))) = keeping.next().now_or_never() {
+                keeping_bytes -= bytes;
                 words.push(word(have));
             }
             if outward.send(ToNode { words }).await.is_err() {
@@ -145,8 +177,8 @@ impl Logs {
         }
     }
 
-    async fn keep(&self, token: AttemptToken, hot: Option<Arc<Hot>>, offset: u64, frames: Bytes) -> LogHave {
-        match self.vault.keep(token, frames).await {
+    async fn keep(&self, token: AttemptToken, hot: Option<Arc<Hot>>, offset: u64, log: Captured) -> LogHave {
+        match self.vault.keep(token, log).await {
             Ok(()) => {
                 self.close(token);
                 if let Some(hot) = hot {
@@ -201,9 +233,14 @@ impl LogsPort for Logs {
             let (begin, data, extent) = hot.read(offset, limit).await.map_err(LogError::Io)?;
             return Ok(LogPart { begin, data, length: extent.length, ended: extent.whole });
         }
-        if let Some(Kept { frames, whole }) = self.vault.read(attempt).await.map_err(LogError::Io)? {
-            let data = slice(&frames, offset, limit);
-            return Ok(LogPart { begin: offset, data, length: frames.len() as u64, ended: whole });
+        let kept = match self.recent.get(attempt) {
+            Some(kept) => Some(kept),
+            None => self.vault.read(attempt).await.map_err(LogError::Io)?,
+        };
+        if let Some(kept) = kept {
+            self.recent.put(attempt, &kept);
+            let (begin, data) = kept.log.read(offset, limit);
+            return Ok(LogPart { begin, data, length: kept.log.length(), ended: kept.whole });
         }
         match self.ownership.elsewhere(attempt).await {
             Some(url) => Err(LogError::Elsewhere { url }),
@@ -222,6 +259,7 @@ impl LogsPort for Logs {
     }
 
     async fn remove(&self, runs: &[RunId]) -> Result<(), LogError> {
+        self.recent.forget(runs);
         self.vault.remove(runs).await.map_err(LogError::Io)
     }
 }
@@ -239,11 +277,6 @@ impl Logs {
     }
 }
 
-fn slice(frames: &Bytes, offset: u64, limit: usize) -> Bytes {
-    let begin = usize::try_from(offset).unwrap_or(usize::MAX).min(frames.len());
-    frames.slice(begin..frames.len().min(begin.saturating_add(limit)))
-}
-
 /// What a poisoned or vanished thing becomes.
 fn lost(what: &'static str) -> io::Error {
     io::Error::other(what)
@@ -251,6 +284,8 @@ fn lost(what: &'static str) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
+
     use super::*;
 
     #[test]

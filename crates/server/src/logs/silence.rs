@@ -21,10 +21,10 @@ impl Logs {
                 continue;
             }
             let put = match hot.whole().await {
-                Ok((frames, _)) if frames.is_empty() => Ok(()),
+                Ok((log, _)) if log.frames.is_empty() => Ok(()),
                 // All of it came, and could not be stored at that time.
-                Ok((frames, extent)) if extent.whole => self.vault.keep(token, frames).await,
-                Ok((frames, _)) => self.vault.keep_part(token, frames).await,
+                Ok((log, extent)) if extent.whole => self.vault.keep(token, log).await,
+                Ok((log, _)) => self.vault.keep_part(token, log).await,
                 Err(error) => Err(error),
             };
             if let Err(error) = put {
@@ -114,10 +114,10 @@ mod tests {
         let next = logs(folder.path());
         check(&next, &[frame("one")], false).await;
         says(&next, 0, "one", None).await;
-        let Taken::Whole { offset, frames } = says(&next, length, "two", Some(2 * length)).await else {
+        let Taken::Whole { offset, log } = says(&next, length, "two", Some(2 * length)).await else {
             panic!("it is whole")
         };
-        assert!(next.keep(TOKEN, next.find(TOKEN), offset, frames).await.stored);
+        assert!(next.keep(TOKEN, next.find(TOKEN), offset, log).await.stored);
         check(&next, &[frame("one"), frame("two")], true).await;
     }
 

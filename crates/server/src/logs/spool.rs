@@ -13,6 +13,8 @@ use bytes::Bytes;
 use mainspring_model::log::{self, FrameKind, MARK_BYTES};
 use tempfile::SpooledTempFile;
 
+use super::captured::{Captured, Gap};
+
 /// Parts up to this size need no file.
 const IN_MEMORY_MAX: usize = 128 * 1024;
 
@@ -63,7 +65,7 @@ impl Spool {
     }
 
     /// Whether a file has to be touched.
-    pub(super) fn is_on_disk(&self) -> bool {
+    fn is_on_disk(&self) -> bool {
         self.head.file.is_rolled() || self.tail.iter().any(|segment| segment.file.is_rolled())
     }
 
@@ -105,8 +107,14 @@ impl Spool {
         Ok((offset, Bytes::new()))
     }
 
+    /// Whether so many bytes more can be appended without touching a file.
+    pub(super) fn stays_in_memory(&self, bytes: usize) -> bool {
+        let last = self.tail.back().unwrap_or(&self.head);
+        !self.is_on_disk() && last.length + bytes as u64 <= IN_MEMORY_MAX as u64
+    }
+
     /// Everything that is here, with a mark for what is not.
-    pub(super) fn whole(&mut self) -> io::Result<Bytes> {
+    pub(super) fn whole(&mut self) -> io::Result<Captured> {
         let mut bytes = self.head.read(0, usize::MAX)?;
         if let Some((_, mark)) = self.mark() {
             bytes.extend_from_slice(&mark);
@@ -114,14 +122,18 @@ impl Spool {
         for segment in &mut self.tail {
             bytes.append(&mut segment.read(segment.begin, usize::MAX)?);
         }
-        Ok(bytes.into())
+        Ok(Captured { frames: bytes.into(), gap: self.gap() })
+    }
+
+    fn gap(&self) -> Option<Gap> {
+        let gap = Gap { begin: self.head.end(), end: self.tail.front()?.begin };
+        (gap.end > gap.begin).then_some(gap)
     }
 
     /// The mark for what was dropped, and where it stands: right before what follows.
     fn mark(&self) -> Option<(u64, [u8; MARK_BYTES])> {
-        let next = self.tail.front()?;
-        let gap = next.begin - self.head.end();
-        (gap > 0).then(|| (next.begin - MARK_BYTES as u64, log::mark(next.first_at_us, self.dropped, gap)))
+        let (Gap { begin, end }, next) = (self.gap()?, self.tail.front()?);
+        Some((end - MARK_BYTES as u64, log::mark(next.first_at_us, self.dropped, end - begin)))
     }
 }
 
@@ -194,7 +206,7 @@ mod tests {
     fn a_short_log_is_all_there() {
         let mut short = spool(9);
         assert_eq!(short.end(), 9 * FRAME);
-        assert_eq!(texts(&short.whole().expect("memory is read")).len(), 9);
+        assert_eq!(texts(&short.whole().expect("memory is read").frames).len(), 9);
         let (begin, bytes) = short.read(FRAME, usize::MAX).expect("memory is read");
         assert_eq!(
             (begin, texts(&bytes)),
@@ -208,7 +220,7 @@ mod tests {
     fn of_a_long_log_the_beginning_and_the_end_are_there_and_the_rest_is_counted() {
         let mut long = spool(1_000);
         assert_eq!(long.end(), 1_000 * FRAME);
-        let whole = texts(&long.whole().expect("memory is read"));
+        let whole = texts(&long.whole().expect("memory is read").frames);
         assert_eq!(
             whole[..7],
             ["000", "001", "002", "003", "004", "005", "-2964"],
@@ -223,5 +235,20 @@ mod tests {
         assert_eq!((begin, texts(&bytes)), (998 * FRAME, ["998", "999"].map(Into::into).into()));
         let (_, nothing) = long.read(1_000 * FRAME, usize::MAX).expect("memory is read");
         assert!(nothing.is_empty());
+    }
+
+    #[test]
+    fn a_log_that_is_put_away_is_read_by_the_same_offsets() {
+        for count in [3, 9, 1_000] {
+            let mut spool = spool(count);
+            let kept = spool.whole().expect("memory is read");
+            assert_eq!(kept.length(), spool.end());
+            for offset in (0..=spool.end()).step_by(FRAME as usize) {
+                let (begin, bytes) = kept.read(offset, usize::MAX - MARK_BYTES);
+                let (same, first) = spool.read(offset, usize::MAX).expect("memory is read");
+                assert_eq!(begin, same, "{count} {offset}");
+                assert!(bytes.starts_with(&first), "{count} {offset}: {:?}", texts(&bytes));
+            }
+        }
     }
 }

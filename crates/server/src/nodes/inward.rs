@@ -77,7 +77,7 @@ fn ending(node: NodeId, finished: wire::Finished) -> Result<Ending, Malformed> {
     })
 }
 
-fn within(field: &'static str, length: usize, limit: usize) -> Result<(), Malformed> {
+pub(super) fn within(field: &'static str, length: usize, limit: usize) -> Result<(), Malformed> {
     if length > limit {
         return Err(Malformed::new(field, format!("{length} bytes, at most {limit} are allowed")));
     }

@@ -9,7 +9,7 @@ use mainspring_wire::agent::{
     FromNode, Heartbeat, Hello, LogChunk, Malformed, NodeWord, OwnerWord, Redirect, ToNode, node_word,
     owner_word,
 };
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tonic::{Status, Streaming};
@@ -20,8 +20,11 @@ use crate::cells::{Found, LocalCells};
 use crate::logs::{Logs, Part};
 use crate::seat::{Input, NodeInput, Outward, SeatHandle, Usage};
 
-/// Parts of logs that may wait to be stored; the node says again what was dropped beyond that.
+/// Parts of logs that may wait to be stored, and their bytes; the node says again what was dropped beyond that.
 const LOG_PARTS_MAX: usize = 1_024;
+const LOG_PARTS_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Bytes of one part of a log; the longest log of a worker in one piece is less.
+const LOG_PART_BYTES_MAX: usize = 5 * 1024 * 1024;
 /// How long one batch of words may wait for the answer whose logs are in it. A store or a disk that stands still must not
 /// make a living node look silent.
 const ADMISSION_WAIT: Duration = Duration::from_secs(2);
@@ -96,6 +99,7 @@ impl Conversation {
     ) -> Result<(), Status> {
         // Logs that cannot be taken in time are not tried again at once: heartbeats come behind them.
         let mut closed_until = Instant::now();
+        let room = Arc::new(Semaphore::new(LOG_PARTS_BYTES_MAX));
         while let Some(FromNode { words }) = inward.message().await? {
             let mut events = Vec::with_capacity(words.len());
             let mut usage = None;
@@ -103,6 +107,7 @@ impl Conversation {
             for NodeWord { word } in words {
                 match word.ok_or_else(|| malformed(Malformed::missing("word")))? {
                     node_word::Word::Log(chunk) => {
+                        inward::within("data", chunk.data.len(), LOG_PART_BYTES_MAX).map_err(malformed)?;
                         logs.push((inward::token(chunk.token.as_ref()).map_err(malformed)?, chunk));
                     }
                     node_word::Word::Heartbeat(heartbeat) => {
@@ -120,7 +125,8 @@ impl Conversation {
                     }
                 }
             }
-            if !logs.is_empty() && Instant::now() >= closed_until && !self.hand_over(logs, parts).await {
+            if !logs.is_empty() && Instant::now() >= closed_until && !self.hand_over(logs, parts, &room).await
+            {
                 debug!(node = %self.node, "parts of logs have to be said again");
                 closed_until = Instant::now() + CLOSED_FOR;
             }
@@ -134,10 +140,17 @@ impl Conversation {
 
     /// A log is known before the end of its attempt is, so that followers wait for it; it is stored beside the other words.
     /// False when that took too long.
-    async fn hand_over(&self, logs: Vec<(AttemptToken, LogChunk)>, parts: &mpsc::Sender<Part>) -> bool {
+    async fn hand_over(
+        &self,
+        logs: Vec<(AttemptToken, LogChunk)>,
+        parts: &mpsc::Sender<Part>,
+        room: &Arc<Semaphore>,
+    ) -> bool {
         let handed_over = async {
             for part in self.logs.admit(self.node, logs).await {
-                drop(parts.send(part).await);
+                let taken = Arc::clone(room).acquire_many_owned(part.bytes() as u32).await;
+                let Ok(taken) = taken else { return };
+                drop(parts.send(part.with_room(taken)).await);
             }
         };
         timeout(ADMISSION_WAIT, handed_over).await.is_ok()

@@ -8,8 +8,9 @@ use mainspring_blob::{Blobs, Error};
 use mainspring_model::{AttemptToken, RunId};
 use tokio::task::spawn_blocking;
 
+use super::super::captured::Captured;
 use super::super::lost;
-use super::{COMPRESSION_LEVEL, Extent, place, place_of_run};
+use super::{COMPRESSION_LEVEL, Extent, open, place, place_of_run, seal};
 
 /// Below which all logs are.
 const PREFIX: &str = "logs";
@@ -19,8 +20,10 @@ const PREFIX: &str = "logs";
 pub(crate) struct Bucket(pub(super) Blobs);
 
 impl Bucket {
-    pub(super) async fn put(&self, token: AttemptToken, frames: Bytes, extent: Extent) -> io::Result<()> {
-        let compressed = spawn_blocking(move || zstd::encode_all(&frames[..], COMPRESSION_LEVEL));
+    pub(super) async fn put(&self, token: AttemptToken, log: Captured, extent: Extent) -> io::Result<()> {
+        let compressed = spawn_blocking(move || {
+            Ok::<_, io::Error>(seal(zstd::encode_all(&log.frames[..], COMPRESSION_LEVEL)?, log.gap))
+        });
         let compressed = compressed.await.map_err(|_| lost("the thread that compresses a log is gone"))??;
         self.0.put(&key(token, extent), compressed.into()).await.map_err(io::Error::other)
     }
@@ -29,16 +32,15 @@ impl Bucket {
         self.0.exists(&key(token, Extent::Whole)).await.unwrap_or(false)
     }
 
-    pub(super) async fn read(&self, token: AttemptToken, extent: Extent) -> io::Result<Option<Bytes>> {
+    pub(super) async fn read(&self, token: AttemptToken, extent: Extent) -> io::Result<Option<Captured>> {
         let compressed = match self.0.get(&key(token, extent), None).await {
             Ok(compressed) => compressed,
             Err(Error::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(io::Error::other(error)),
         };
         let compressed: Vec<Bytes> = compressed.try_collect().await?;
-        let decoded = spawn_blocking(move || zstd::decode_all(&compressed.concat()[..]));
-        let frames = decoded.await.map_err(|_| lost("the thread that reads a log is gone"))??;
-        Ok(Some(frames.into()))
+        let decoded = spawn_blocking(move || open(&compressed.concat()));
+        decoded.await.map_err(|_| lost("the thread that reads a log is gone"))?.map(Some)
     }
 
     pub(super) async fn runs(&self) -> io::Result<Vec<RunId>> {

@@ -1,7 +1,7 @@
 //! A folder of logs: one compressed file for each attempt.
 //!
 //! Logs that become whole at about the same time are made durable together: written one after the other, then one wait for the
-//! disk answers for all of them. Nobody is kept waiting by that: readers have a log as soon as it is whole, and the node
+//! disk answers for all of them, and one more for their names. Nobody is kept waiting by that: readers have a log as soon as it is whole, and the node
 //! keeps its copy for a moment longer.
 
 use std::fs::{self, File};
@@ -11,14 +11,15 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use bytes::Bytes;
 use mainspring_model::{AttemptToken, RunId};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::spawn_blocking;
+use tracing::warn;
 use zstd::bulk::Compressor;
 
+use super::super::captured::Captured;
 use super::super::lost;
-use super::{COMPRESSION_LEVEL, Extent, place, place_of_run};
+use super::{COMPRESSION_LEVEL, Extent, open, place, place_of_run, seal};
 
 /// Logs that are made durable at once.
 const AT_ONCE: usize = 1_024;
@@ -35,7 +36,7 @@ pub(crate) struct Folder {
 #[derive(Debug)]
 struct Deposit {
     path: PathBuf,
-    frames: Bytes,
+    log: Captured,
     done: oneshot::Sender<io::Result<()>>,
 }
 
@@ -46,48 +47,47 @@ impl Folder {
         let (deposits, received) = mpsc::channel::<Deposit>(AT_ONCE);
         let folder: Arc<Path> = folder.into();
         let compressor = Compressor::new(COMPRESSION_LEVEL)?;
-        let writer = Writer { folder: Arc::clone(&folder), compressor };
+        let sync = Box::new(sync_file_system);
+        let writer = Writer { folder: Arc::clone(&folder), compressor, sync };
         thread::Builder::new().name("log-vault".into()).spawn(move || writer.run(received))?;
         Ok(Self { folder, deposits })
     }
 
-    pub(super) async fn put(&self, token: AttemptToken, frames: Bytes, extent: Extent) -> io::Result<()> {
+    pub(super) async fn put(&self, token: AttemptToken, log: Captured, extent: Extent) -> io::Result<()> {
         let (done, kept) = oneshot::channel();
         let gone = || lost("the thread that keeps logs is gone");
         let path = self.folder.join(place(token, extent));
-        self.deposits.send(Deposit { path, frames, done }).await.map_err(|_| gone())?;
+        self.deposits.send(Deposit { path, log, done }).await.map_err(|_| gone())?;
         kept.await.map_err(|_| gone())?
     }
 
     pub(super) async fn has(&self, token: AttemptToken) -> bool {
         let path = self.folder.join(place(token, Extent::Whole));
-        spawn_blocking(move || path.exists()).await.unwrap_or(false)
+        spawn_blocking(move || is_durable(&path)).await.unwrap_or(false)
     }
 
-    pub(super) async fn read(&self, token: AttemptToken, extent: Extent) -> io::Result<Option<Bytes>> {
+    pub(super) async fn read(&self, token: AttemptToken, extent: Extent) -> io::Result<Option<Captured>> {
         let path = self.folder.join(place(token, extent));
-        let read = spawn_blocking(move || match File::open(&path) {
-            Ok(file) => zstd::decode_all(file).map(Some),
+        let read = spawn_blocking(move || match fs::read(&path) {
+            Ok(compressed) => open(&compressed).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         });
-        let frames = read.await.map_err(|_| lost("the thread that reads a log is gone"))??;
-        Ok(frames.map(Bytes::from))
+        read.await.map_err(|_| lost("the thread that reads a log is gone"))?
     }
 
     pub(super) async fn runs(&self) -> io::Result<Vec<RunId>> {
         let folder = Arc::clone(&self.folder);
         let listed = spawn_blocking(move || {
             let mut runs = Vec::new();
-            for day in fs::read_dir(&folder)? {
-                let day = day?.path();
-                let before = runs.len();
-                for run in fs::read_dir(&day)? {
-                    runs.extend(run?.file_name().to_str().and_then(|name| name.parse::<RunId>().ok()));
-                }
-                if runs.len() == before {
+            for day in fs::read_dir(&folder)?.flatten() {
+                match runs_of_day(&day.path()) {
                     // An empty day; one that fills again meanwhile stays.
-                    drop(fs::remove_dir(&day));
+                    Ok(found) if found.is_empty() => drop(fs::remove_dir(day.path())),
+                    Ok(mut found) => runs.append(&mut found),
+                    Err(error) => {
+                        warn!(path = %day.path().display(), %error, "not a folder of logs; left as it is")
+                    }
                 }
             }
             Ok(runs)
@@ -98,22 +98,28 @@ impl Folder {
     pub(super) async fn remove(&self, runs: &[RunId]) -> io::Result<()> {
         let folders: Vec<PathBuf> = runs.iter().map(|run| self.folder.join(place_of_run(*run))).collect();
         let removed = spawn_blocking(move || {
+            let mut outcome = Ok(());
             for folder in folders {
                 match fs::remove_dir_all(&folder) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    // The others are removed all the same.
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => outcome = Err(error),
                     _ => {}
                 }
             }
-            Ok(())
+            outcome
         });
         removed.await.map_err(|_| lost("the thread that removes logs is gone"))?
     }
 }
 
+/// Waits for the disk below a folder.
+type Sync = Box<dyn FnMut(&Path) -> io::Result<()> + Send>;
+
 /// The thread that writes.
 struct Writer {
     folder: Arc<Path>,
     compressor: Compressor<'static>,
+    sync: Sync,
 }
 
 impl Writer {
@@ -132,26 +138,43 @@ impl Writer {
         }
     }
 
+    /// The content is on the disk before it has its name, and the name before anybody is told: what is found under its name
+    /// is a whole log, also after a crash in the middle.
     fn write_all(&mut self, batch: impl Iterator<Item = Deposit>) {
-        let mut written = Vec::new();
-        for Deposit { path, frames, done } in batch {
-            match self.write(&path, &frames) {
-                Ok(()) => written.push(done),
-                Err(error) => drop(done.send(Err(error))),
-            }
-        }
-        let synced = File::open(&self.folder).and_then(|folder| Ok(rustix::fs::syncfs(&folder)?));
-        for done in written {
-            let answer =
-                synced.as_ref().copied().map_err(|error| io::Error::new(error.kind(), error.to_string()));
-            drop(done.send(answer));
+        let written = self.each(batch, |writer, deposit| writer.write(deposit));
+        let named =
+            self.each(written.into_iter(), |_, deposit| fs::rename(unfinished(&deposit.path), &deposit.path));
+        for deposit in named {
+            drop(deposit.done.send(Ok(())));
         }
     }
 
-    /// A log is there whole or not at all, also after a crash in the middle.
-    fn write(&mut self, path: &Path, frames: &[u8]) -> io::Result<()> {
-        let compressed = self.compressor.compress(frames)?;
-        let unfinished = path.with_extension("new");
+    /// Takes a step for each and waits for the disk; whoever fails is told so and goes no further.
+    fn each(
+        &mut self,
+        batch: impl Iterator<Item = Deposit>,
+        mut step: impl FnMut(&mut Self, &Deposit) -> io::Result<()>,
+    ) -> Vec<Deposit> {
+        let mut taken = Vec::new();
+        for deposit in batch {
+            match step(self, &deposit) {
+                Ok(()) => taken.push(deposit),
+                Err(error) => drop(deposit.done.send(Err(error))),
+            }
+        }
+        if !taken.is_empty()
+            && let Err(error) = (self.sync)(&self.folder)
+        {
+            for deposit in taken.drain(..) {
+                drop(deposit.done.send(Err(io::Error::new(error.kind(), error.to_string()))));
+            }
+        }
+        taken
+    }
+
+    fn write(&mut self, Deposit { path, log, .. }: &Deposit) -> io::Result<()> {
+        let compressed = seal(self.compressor.compress(&log.frames)?, log.gap);
+        let unfinished = unfinished(path);
         let mut put = fs::write(&unfinished, &compressed);
         if put.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
             && let Some(parent) = path.parent()
@@ -159,7 +182,54 @@ impl Writer {
             fs::create_dir_all(parent)?;
             put = fs::write(&unfinished, &compressed);
         }
-        put?;
-        fs::rename(&unfinished, path)
+        put
+    }
+}
+
+fn runs_of_day(day: &Path) -> io::Result<Vec<RunId>> {
+    let names = fs::read_dir(day)?.flatten().map(|run| run.file_name());
+    Ok(names.filter_map(|name| name.to_str()?.parse().ok()).collect())
+}
+
+/// What a log is called until it is durable.
+fn unfinished(path: &Path) -> PathBuf {
+    path.with_extension("new")
+}
+
+fn sync_file_system(folder: &Path) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(File::open(folder)?)?)
+}
+
+/// Whether the log is there and stays: its name may be a moment old.
+fn is_durable(path: &Path) -> bool {
+    let folder = || File::open(path.parent()?).ok()?.sync_all().ok();
+    path.exists() && folder().is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_has_its_name_only_when_its_content_is_on_the_disk() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("day/run/1-1.zst");
+        // The disk fails before the content is on it, then before the name is, then not.
+        for (fails_at, named, kept) in [(1, false, false), (2, true, false), (3, true, true)] {
+            let (seen, mut asked) = (path.clone(), 0);
+            let sync = Box::new(move |_: &Path| {
+                asked += 1;
+                assert_eq!(seen.exists(), asked == 2, "sync {asked} of {fails_at}");
+                if asked == fails_at { Err(io::Error::other("no disk")) } else { Ok(()) }
+            });
+            let compressor = Compressor::new(COMPRESSION_LEVEL).expect("memory");
+            let mut writer = Writer { folder: folder.path().into(), compressor, sync };
+            let (done, mut told) = oneshot::channel();
+            let log = Captured { frames: vec![1; 100].into(), gap: None };
+            writer.write_all([Deposit { path: path.clone(), log, done }].into_iter());
+            assert_eq!(told.try_recv().expect("an answer").is_ok(), kept, "{fails_at}");
+            assert_eq!(path.exists(), named, "{fails_at}");
+            drop(fs::remove_file(&path));
+        }
     }
 }

@@ -7,21 +7,25 @@ mod folder;
 use std::io;
 use std::path::Path;
 
-use bytes::Bytes;
 use mainspring_blob::Blobs;
 use mainspring_model::{AttemptToken, RunId};
 
 use self::bucket::Bucket;
 use self::folder::Folder;
+use super::captured::{Captured, Gap};
 
 /// A level that costs little; output of programs shrinks to a fifth.
 const COMPRESSION_LEVEL: i32 = 1;
 const DAY_US: i64 = 86_400_000_000;
 
+/// The magic number of a part of a compressed file that decoders pass over. What is missing in a log is written there.
+const SKIPPED_MAGIC: u32 = 0x184d_2a5d;
+const SKIPPED_BYTES: usize = 8 + 16;
+
 /// A log that was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Kept {
-    pub(super) frames: Bytes,
+    pub(super) log: Captured,
     pub(super) whole: bool,
 }
 
@@ -58,22 +62,22 @@ impl Vault {
     }
 
     /// Keeps a whole log; it is durable when this returns. Keeping it again changes nothing.
-    pub(super) async fn keep(&self, token: AttemptToken, frames: Bytes) -> io::Result<()> {
-        self.put(token, frames, Extent::Whole).await
+    pub(super) async fn keep(&self, token: AttemptToken, log: Captured) -> io::Result<()> {
+        self.put(token, log, Extent::Whole).await
     }
 
     /// Keeps what there is of a log, until all of it comes.
-    pub(super) async fn keep_part(&self, token: AttemptToken, frames: Bytes) -> io::Result<()> {
+    pub(super) async fn keep_part(&self, token: AttemptToken, log: Captured) -> io::Result<()> {
         if self.has(token).await {
             return Ok(());
         }
-        self.put(token, frames, Extent::Part).await
+        self.put(token, log, Extent::Part).await
     }
 
-    async fn put(&self, token: AttemptToken, frames: Bytes, extent: Extent) -> io::Result<()> {
+    async fn put(&self, token: AttemptToken, log: Captured, extent: Extent) -> io::Result<()> {
         match self {
-            Self::Folder(folder) => folder.put(token, frames, extent).await,
-            Self::Bucket(bucket) => bucket.put(token, frames, extent).await,
+            Self::Folder(folder) => folder.put(token, log, extent).await,
+            Self::Bucket(bucket) => bucket.put(token, log, extent).await,
         }
     }
 
@@ -88,12 +92,12 @@ impl Vault {
     /// The log, as far as it is here.
     pub(super) async fn read(&self, token: AttemptToken) -> io::Result<Option<Kept>> {
         for extent in [Extent::Whole, Extent::Part] {
-            let frames = match self {
+            let log = match self {
                 Self::Folder(folder) => folder.read(token, extent).await?,
                 Self::Bucket(bucket) => bucket.read(token, extent).await?,
             };
-            if let Some(frames) = frames {
-                return Ok(Some(Kept { frames, whole: extent == Extent::Whole }));
+            if let Some(log) = log {
+                return Ok(Some(Kept { log, whole: extent == Extent::Whole }));
             }
         }
         Ok(None)
@@ -131,6 +135,26 @@ fn place(token: AttemptToken, extent: Extent) -> String {
     format!("{}/{}-{}.{ending}", place_of_run(token.run), token.number, token.epoch.0)
 }
 
+/// A compressed log together with what is missing in it.
+fn seal(mut compressed: Vec<u8>, gap: Option<Gap>) -> Vec<u8> {
+    if let Some(gap) = gap {
+        compressed.extend_from_slice(&SKIPPED_MAGIC.to_le_bytes());
+        compressed.extend_from_slice(&16_u32.to_le_bytes());
+        compressed.extend_from_slice(&gap.to_bytes());
+    }
+    compressed
+}
+
+/// The log in a compressed file.
+fn open(compressed: &[u8]) -> io::Result<Captured> {
+    let frames = zstd::decode_all(compressed)?.into();
+    let gap = compressed.last_chunk::<SKIPPED_BYTES>().and_then(|end| {
+        let (magic, gap) = (end.first_chunk::<4>()?, end.last_chunk::<16>()?);
+        (u32::from_le_bytes(*magic) == SKIPPED_MAGIC).then(|| Gap::from_bytes(*gap))
+    });
+    Ok(Captured { frames, gap })
+}
+
 #[cfg(test)]
 mod tests {
     use mainspring_model::{Epoch, Timestamp};
@@ -142,22 +166,25 @@ mod tests {
         AttemptToken { run: RunId::new(at, n), number: 1, epoch: Epoch(1) }
     }
 
-    fn bytes(byte: u8) -> Bytes {
-        vec![byte; 10_000].into()
+    /// Every other one has a gap.
+    fn log(byte: u8) -> Captured {
+        let gap = byte.is_multiple_of(2).then_some(Gap { begin: 5, end: u64::MAX });
+        Captured { frames: vec![byte; 10_000].into(), gap }
     }
 
     fn whole(byte: u8) -> Option<Kept> {
-        Some(Kept { frames: bytes(byte), whole: true })
+        Some(Kept { log: log(byte), whole: true })
     }
 
     async fn keeps_reads_and_removes(vault: Vault) {
         assert_eq!(vault.read(token(1)).await.expect("it answers"), None);
         for n in 1..=3 {
-            vault.keep(token(n), bytes(n as u8)).await.expect("it takes it");
+            vault.keep(token(n), log(n as u8)).await.expect("it takes it");
         }
-        vault.keep(token(1), bytes(1)).await.expect("once more");
+        vault.keep(token(1), log(1)).await.expect("once more");
         assert!(vault.has(token(2)).await);
         assert_eq!(vault.read(token(3)).await.expect("it answers"), whole(3));
+        assert_eq!(vault.read(token(2)).await.expect("it answers"), whole(2));
         let mut runs = vault.runs().await.expect("it answers");
         runs.sort_unstable();
         assert_eq!(runs, [token(1).run, token(2).run, token(3).run]);
@@ -167,12 +194,12 @@ mod tests {
     }
 
     async fn a_part_is_read_until_all_of_it_is_there(vault: Vault) {
-        vault.keep_part(token(5), bytes(5)).await.expect("it takes it");
+        vault.keep_part(token(5), log(5)).await.expect("it takes it");
         assert!(!vault.has(token(5)).await);
         let part = vault.read(token(5)).await.expect("it answers");
-        assert_eq!(part, Some(Kept { frames: bytes(5), whole: false }));
-        vault.keep(token(5), bytes(6)).await.expect("it takes it");
-        vault.keep_part(token(5), bytes(5)).await.expect("it knows better");
+        assert_eq!(part, Some(Kept { log: log(5), whole: false }));
+        vault.keep(token(5), log(6)).await.expect("it takes it");
+        vault.keep_part(token(5), log(5)).await.expect("it knows better");
         assert_eq!(vault.read(token(5)).await.expect("it answers"), whole(6));
         vault.remove(&[token(5).run]).await.expect("it answers");
         assert_eq!(vault.read(token(5)).await.expect("it answers"), None);
@@ -182,6 +209,7 @@ mod tests {
     async fn in_a_folder() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let vault = Vault::folder(&folder.path().join("logs")).expect("a folder");
+        std::fs::write(folder.path().join("logs/000000"), "somebody's notes").expect("a file");
         keeps_reads_and_removes(vault.clone()).await;
         a_part_is_read_until_all_of_it_is_there(vault).await;
     }
