@@ -3,9 +3,11 @@
 //!
 //! A file that nobody has is marked, and removed in two steps: the mark says that it is being removed, then the content goes,
 //! then the mark. Whoever uploads the same content takes the mark away, or is told to come again when it is being removed.
-//! So no namespace has a file whose content is gone, however the two meet.
+//! So no namespace has a file whose content is gone, however the two meet. Whoever claims a file removes it soon or not at
+//! all: after a while another may claim it, and then somebody may bring it back.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use mainspring_model::spec::Digest;
 use mainspring_model::{ErrorCode, JobSpec, Namespace, RunState, Timestamp, limits as model_limits};
@@ -13,7 +15,7 @@ use mainspring_store::{Outcome, Record, RecordKey, RecordQuery, RunQuery, Transa
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
-use crate::artifacts::{ArtifactDocument, parse_key};
+use crate::artifacts::{ArtifactDocument, file_error, parse_key};
 use crate::audit::{self, Entry};
 use crate::error::{Error, Result};
 use crate::limits::{FILE_GRACE, SCAN_BUDGET};
@@ -22,6 +24,8 @@ use crate::record;
 
 /// What the audit calls whoever removes files whose time is over.
 const JANITOR: &str = "retention";
+/// Whoever claimed a file removes it within this time or leaves it.
+const CLAIM_TTL: Duration = Duration::from_secs(60);
 
 /// The states of runs that are not over.
 const ACTIVE: [RunState; 4] = [RunState::Ready, RunState::Waiting, RunState::Running, RunState::Failed];
@@ -31,18 +35,36 @@ const ACTIVE: [RunState; 4] = [RunState::Ready, RunState::Waiting, RunState::Run
 struct MarkDocument {
     since: Timestamp,
     being_removed: bool,
+    /// When somebody began to remove it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    claimed_at: Option<Timestamp>,
+}
+
+impl MarkDocument {
+    /// Whether somebody may remove the file now: nobody has had it for long enough, and nobody else is at it.
+    fn is_due(&self, now: Timestamp) -> bool {
+        match self.being_removed {
+            false => self.since + FILE_GRACE <= now,
+            true => self.claimed_at.is_none_or(|at| at + 2 * CLAIM_TTL <= now),
+        }
+    }
 }
 
 impl App {
-    /// Removes files whose time is over and that nothing names, and content that nobody has had for a while.
-    pub async fn tidy_files(&self, now: Timestamp) -> Result<()> {
+    /// Removes files whose time is over and that nothing names, and content that nobody has had for a while, as long as
+    /// `may_go_on` says so. What cannot be read or removed does not keep the rest.
+    pub async fn tidy_files(&self, now: Timestamp, may_go_on: &(dyn Fn() -> bool + Sync)) -> Result<()> {
         let mut query = RecordQuery::all(record::ARTIFACT, model_limits::PAGE_ROWS_MAX);
         loop {
             let page = self.store.records(query.clone()).await?;
             for row in &page.rows {
-                let document: ArtifactDocument = record::decode(row)?;
-                if document.expires_at.is_some_and(|end| end <= now) {
-                    self.expire(row, now).await?;
+                let is_over = |document: ArtifactDocument| document.expires_at.is_some_and(|end| end <= now);
+                let tidied = match record::decode(row).map(is_over) {
+                    Ok(true) => self.expire(row, now).await,
+                    other => other.map(drop),
+                };
+                if let Err(error) = tidied {
+                    tracing::warn!(key = ?row.key, %error, "a file cannot be looked after; the others are");
                 }
             }
             match page.rows.last().filter(|_| page.more) {
@@ -50,7 +72,8 @@ impl App {
                 None => break,
             }
         }
-        self.remove_marked(now).await
+        self.remove_marked(now, may_go_on).await?;
+        self.files()?.tidy(now).await.map_err(file_error)
     }
 
     /// Goes on only if nothing in the namespace names the file.
@@ -95,7 +118,7 @@ impl App {
             return Ok(None);
         }
         let known = self.store.record(record::FILE_MARK, &mark_key(digest)).await?;
-        let document = MarkDocument { since: self.now(), being_removed: false };
+        let document = MarkDocument { since: self.now(), being_removed: false, claimed_at: None };
         match known {
             // Whoever removes it goes on.
             Some(row) if record::decode::<MarkDocument>(&row)?.being_removed => Ok(None),
@@ -143,14 +166,17 @@ impl App {
         Ok(())
     }
 
-    async fn remove_marked(&self, now: Timestamp) -> Result<()> {
+    async fn remove_marked(&self, now: Timestamp, may_go_on: &(dyn Fn() -> bool + Sync)) -> Result<()> {
         let mut query = RecordQuery::all(record::FILE_MARK, model_limits::PAGE_ROWS_MAX);
         loop {
             let page = self.store.records(query.clone()).await?;
             for row in &page.rows {
-                let mark: MarkDocument = record::decode(row)?;
-                if mark.being_removed || mark.since + FILE_GRACE <= now {
-                    self.remove_file(row, mark).await?;
+                let removed = match record::decode::<MarkDocument>(row) {
+                    Ok(mark) if mark.is_due(now) => self.remove_file(row, mark, may_go_on).await,
+                    other => other.map(drop),
+                };
+                if let Err(error) = removed {
+                    tracing::warn!(key = ?row.key, %error, "a file that nobody has cannot be removed; the others are");
                 }
             }
             match page.rows.last().filter(|_| page.more) {
@@ -160,21 +186,28 @@ impl App {
         }
     }
 
-    async fn remove_file(&self, row: &Record, mark: MarkDocument) -> Result<()> {
+    async fn remove_file(
+        &self,
+        row: &Record,
+        mark: MarkDocument,
+        may_go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<()> {
         let Ok(digest) = row.key.as_bytes().try_into().map(Digest::from_bytes) else { return Ok(()) };
-        let mut revision = row.revision;
-        if !mark.being_removed {
-            revision += 1;
-            let claimed = put_mark(digest, &MarkDocument { being_removed: true, ..mark }, revision);
-            let outcomes = self.store.commit(Transaction::unfenced(vec![claimed])).await?;
-            if outcomes.first() != Some(&Outcome::Applied) {
-                return Ok(());
-            }
+        let begun = Instant::now();
+        let revision = row.revision + 1;
+        let claim = MarkDocument { being_removed: true, claimed_at: Some(self.now()), ..mark };
+        let claimed = Transaction::unfenced(vec![put_mark(digest, &claim, revision)]);
+        if self.store.commit(claimed).await?.first() != Some(&Outcome::Applied) {
+            return Ok(());
         }
         let prefix = digest.as_bytes()[..].into();
         let held = RecordQuery { prefix, ..RecordQuery::all(record::ARTIFACT, 1) };
         if self.store.records(held).await?.rows.is_empty() {
-            self.files()?.remove(digest).await.map_err(crate::artifacts::file_error)?;
+            // Whoever was held up may not be the one who removes files any more, and the file may be somebody's again.
+            if !may_go_on() || begun.elapsed() >= CLAIM_TTL {
+                return Ok(());
+            }
+            self.files()?.remove(digest).await.map_err(file_error)?;
         }
         let key = row.key.clone();
         let removal = Write::RemoveRecord { kind: record::FILE_MARK, key, expected: revision };

@@ -70,7 +70,8 @@ impl App {
         }
         let max = model_limits::DURATION_MAX;
         let ttl = ttl.map(|ttl| ttl_of(Some(&ttl), max, max)).transpose()?;
-        let stored = self.files()?.put(content, ARTIFACT_BYTES_MAX).await.map_err(file_error)?;
+        let incoming = self.files()?.receive(content, ARTIFACT_BYTES_MAX).await.map_err(file_error)?;
+        let stored = incoming.stored();
         let now = self.now();
         let entry = Entry {
             target: Some(stored.digest.to_string().into()),
@@ -78,9 +79,6 @@ impl App {
             ..caller.entry(now, Operation::ArtifactPut, Some(&namespace))
         };
         if digest.is_some_and(|expected| expected != stored.digest) {
-            if let Some(mark) = self.mark_unheld(stored.digest, &[]).await? {
-                self.store.commit(Transaction::unfenced(vec![mark])).await?;
-            }
             let message = format!("the content is {}", stored.digest);
             return self.refused(entry, Error::field(ErrorCode::InvalidRequest, "digest", message)).await;
         }
@@ -92,6 +90,11 @@ impl App {
             created_by: caller.subject().into(),
             expires_at: ttl.map(|ttl| now + ttl),
         };
+        // Before there is content that nobody has: should this process end here, it is found and removed.
+        if let Some(mark) = self.mark_unheld(stored.digest, &[]).await? {
+            self.store.commit(Transaction::unfenced(vec![mark])).await?;
+        }
+        incoming.keep().await.map_err(file_error)?;
         self.write_artifact(stored.digest, namespace, document, entry).await
     }
 

@@ -288,17 +288,30 @@ pub type Content = Pin<Box<dyn futures_util::Stream<Item = std::io::Result<Bytes
 /// Files by the digest of their content.
 #[async_trait]
 pub trait Artifacts: Send + Sync {
-    /// Keeps what comes, at most `bytes_max` of it, and tells its digest and length. Nothing is kept of what was cut off.
-    async fn put(&self, content: Content, bytes_max: u64) -> Result<StoredArtifact, ArtifactError>;
+    /// Takes what comes, at most `bytes_max` of it. Nothing is kept of what was cut off.
+    async fn receive(&self, content: Content, bytes_max: u64) -> Result<Box<dyn Incoming>, ArtifactError>;
 
     /// The content, or a part of it; none when there is no such file.
     async fn get(&self, digest: Digest, range: Option<Range<u64>>) -> Result<Option<Content>, ArtifactError>;
 
     /// Removes a file; it is no error when there is none.
     async fn remove(&self, digest: Digest) -> Result<(), ArtifactError>;
+
+    /// Removes what came and was never kept, because the process that took it ended.
+    async fn tidy(&self, now: Timestamp) -> Result<(), ArtifactError>;
 }
 
-/// A file that is kept.
+/// A file that came and that nobody can read yet. It is removed unless it is kept.
+#[async_trait]
+pub trait Incoming: Send + Sync {
+    /// What it is.
+    fn stored(&self) -> StoredArtifact;
+
+    /// Keeps it, for everybody who knows its digest. Keeping again what is there changes nothing.
+    async fn keep(self: Box<Self>) -> Result<(), ArtifactError>;
+}
+
+/// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredArtifact {
     /// The digest of its content.

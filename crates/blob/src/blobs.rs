@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ops::Range;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, TryStreamExt};
@@ -9,13 +10,11 @@ use opendal::Operator;
 
 use crate::digest::{Content, Digester};
 use crate::error::Error;
-use crate::key::{check, content_key};
+use crate::incoming::{self, INCOMING, Incoming, Passing};
+use crate::key::check;
 use crate::location::{self, Credentials};
 use crate::networks::Networks;
 use crate::transfer::guarded;
-
-/// Where content lies until its digest is known.
-const INCOMING: &str = "incoming";
 
 /// A directory or a bucket.
 #[derive(Debug, Clone)]
@@ -58,21 +57,36 @@ impl Blobs {
         content: impl Stream<Item = io::Result<Bytes>> + Send,
         bytes_max: u64,
     ) -> Result<Content, Error> {
-        let incoming = format!("{INCOMING}/{}", uuid::Uuid::now_v7().simple());
-        let stored = match self.write(&incoming, content, bytes_max).await {
-            Ok(stored) => stored,
-            Err(error) => {
-                let _ = self.operator.delete(&incoming).await;
-                return Err(error);
-            }
-        };
-        let key = content_key(&stored.digest);
-        if self.size(&key).await? == Some(stored.size) {
-            self.remove(&incoming).await?;
-        } else {
-            self.move_to(&incoming, &key).await?;
-        }
+        let incoming = self.receive(content, bytes_max).await?;
+        let stored = incoming.content();
+        incoming.keep().await?;
         Ok(stored)
+    }
+
+    /// Takes content, whose digest is known when all of it has come. Nobody finds it before it is kept.
+    pub async fn receive(
+        &self,
+        content: impl Stream<Item = io::Result<Bytes>> + Send,
+        bytes_max: u64,
+    ) -> Result<Incoming, Error> {
+        let passing = Passing::new(self.clone());
+        match self.write(&passing.key, content, bytes_max).await {
+            Ok(content) => Ok(Incoming { passing, content }),
+            Err(error) => {
+                let _ = passing.remove().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Removes what began to come before a moment, since 1970, and was never kept.
+    pub async fn remove_incoming(&self, before: Duration) -> Result<(), Error> {
+        for Listed { key, .. } in self.list(INCOMING).await? {
+            if incoming::begun_at(&key).is_none_or(|begun| begun < before) {
+                self.remove(&key).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Stores something under a key, in place of what was there.
@@ -168,7 +182,7 @@ impl Blobs {
         Ok(digester.finish())
     }
 
-    async fn move_to(&self, from: &str, to: &str) -> Result<(), Error> {
+    pub(crate) async fn move_to(&self, from: &str, to: &str) -> Result<(), Error> {
         if self.operator.info().capability().rename {
             return self.operator.rename(from, to).await.map_err(Error::storage(to));
         }

@@ -1,9 +1,10 @@
 //! The same things asked of a directory and of a bucket.
 
 use std::io;
+use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::{Stream, TryStreamExt, stream};
+use futures_util::{FutureExt, Stream, TryStreamExt, stream};
 use mainspring_blob::{Blobs, Error, Listed, content_key};
 
 use super::bucket::{Bucket, credentials};
@@ -36,6 +37,20 @@ async fn check(blobs: Blobs) {
     assert!(matches!(long, Err(Error::TooLarge { limit: 10 })), "{long:?}");
     let broken = stream::iter([Ok(Bytes::from_static(b"hel")), Err(io::Error::other("gone"))]);
     assert!(matches!(blobs.put_content(broken, 100).await, Err(Error::Source(_))));
+    assert!(blobs.list("incoming").await.unwrap().is_empty());
+    // What nobody keeps goes by itself: nobody finds it, and after a while it is not there at all.
+    let incoming = blobs.receive(parts(&["nobody's"]), 100).await.unwrap();
+    assert!(!blobs.exists(&content_key(&incoming.content().digest)).await.unwrap());
+    drop(incoming);
+    drop(blobs.receive(stream::pending(), 100).now_or_never());
+    while !blobs.list("incoming").await.unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    // What a process left that ended is removed when it is old.
+    blobs.put("incoming/0192f5a1b2c37def8123456789abcdef", Bytes::from_static(b"left")).await.unwrap();
+    blobs.remove_incoming(Duration::from_secs(1)).await.unwrap();
+    assert_eq!(blobs.list("incoming").await.unwrap().len(), 1);
+    blobs.remove_incoming(Duration::from_secs(1 << 40)).await.unwrap();
     assert!(blobs.list("incoming").await.unwrap().is_empty());
 
     blobs.put("notes/a.txt", Bytes::from_static(b"first")).await.unwrap();

@@ -43,19 +43,12 @@ impl Cache {
         incoming: impl AsyncFnOnce(PathBuf) -> Result<u64, String>,
         to: PathBuf,
     ) -> Result<(), String> {
-        let kept = self.path(artifact);
-        let turn = self.turn(&kept);
-        let outcome = {
-            let _turn = turn.lock().await;
-            self.fetch(&artifact.digest, incoming, &kept).await
-        };
-        let outcome = match outcome {
-            Ok(()) => copy(kept.clone(), to, if artifact.executable { 0o755 } else { 0o644 }).await,
-            Err(error) => Err(error),
-        };
-        drop(turn);
-        self.let_go(&kept);
-        outcome
+        let using = self.using(self.path(artifact));
+        {
+            let _turn = using.turn.lock().await;
+            self.fetch(&artifact.digest, incoming, &using.kept).await?;
+        }
+        copy(using.kept.clone(), to, if artifact.executable { 0o755 } else { 0o644 }).await
     }
 
     async fn fetch(
@@ -72,10 +65,12 @@ impl Cache {
             fs::create_dir_all(directory)
                 .map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
         }
-        let bytes = fetch(incoming.clone()).await?;
+        // Whatever is left of it goes, also when nobody waits for it any more.
+        let incoming = Incoming(incoming);
+        let bytes = fetch(incoming.0.clone()).await?;
         let to = kept.to_owned();
         let moved =
-            spawn_blocking(move || settle(&incoming, &to)).await.map_err(|error| error.to_string())?;
+            spawn_blocking(move || settle(&incoming.0, &to)).await.map_err(|error| error.to_string())?;
         moved.map_err(|error| format!("cannot keep it: {error}"))?;
         self.verified.lock().unwrap_or_else(PoisonError::into_inner).insert(kept.to_owned(), bytes);
         self.make_room(bytes);
@@ -143,16 +138,37 @@ impl Cache {
         self.directory.join(key)
     }
 
-    fn turn(&self, kept: &Path) -> Arc<tokio::sync::Mutex<()>> {
+    fn using(&self, kept: PathBuf) -> Using<'_> {
         let mut in_use = self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(in_use.entry(kept.to_owned()).or_default())
+        let turn = Arc::clone(in_use.entry(kept.clone()).or_default());
+        Using { cache: self, kept, turn }
     }
+}
 
-    fn let_go(&self, kept: &Path) {
-        let mut in_use = self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
-        if in_use.get(kept).is_some_and(|turn| Arc::strong_count(turn) == 1) {
-            in_use.remove(kept);
+/// An artifact in use; it is let go when its user is done, or was given up.
+struct Using<'a> {
+    cache: &'a Cache,
+    kept: PathBuf,
+    turn: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl Drop for Using<'_> {
+    fn drop(&mut self) {
+        let mut in_use = self.cache.in_use.lock().unwrap_or_else(PoisonError::into_inner);
+        // The cache has one, and this is the other.
+        if Arc::strong_count(&self.turn) == 2 {
+            in_use.remove(&self.kept);
         }
+    }
+}
+
+/// A file that is being fetched.
+struct Incoming(PathBuf);
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        // One that was moved to its place is not there any more.
+        let _ = fs::remove_file(&self.0);
     }
 }
 
@@ -185,6 +201,7 @@ async fn copy(from: PathBuf, to: PathBuf, mode: u32) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
+    use std::task::{Context, Waker};
 
     use super::*;
 
@@ -216,6 +233,26 @@ mod tests {
         let guess = Artifact { url: Some("https://elsewhere/nothing".into()), ..artifact() };
         let placed = cache.place(&guess, async |_| Err("there is nothing".to_owned()), to).await;
         assert_eq!(placed, Err("there is nothing".to_owned()));
+    }
+
+    #[tokio::test]
+    async fn what_was_given_up_leaves_nothing_behind() {
+        let ground = tempfile::tempdir().unwrap();
+        let cache = Cache::new(ground.path().join("cache"), 1_000);
+        let fetch = async |to: PathBuf| {
+            fs::write(to, "hel").unwrap();
+            std::future::pending().await
+        };
+        let incoming = || fs::read_dir(ground.path().join("cache/incoming")).unwrap().count();
+        {
+            let artifact = artifact();
+            let mut place = std::pin::pin!(cache.place(&artifact, fetch, ground.path().join("tool")));
+            assert!(place.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+            assert_eq!((incoming(), cache.in_use.lock().unwrap().len()), (1, 1));
+        }
+        assert_eq!((incoming(), cache.in_use.lock().unwrap().len()), (0, 0));
+        place(&cache, &AtomicU32::new(0), &ground.path().join("tool")).await;
+        assert_eq!((incoming(), cache.in_use.lock().unwrap().len()), (0, 0));
     }
 
     #[tokio::test]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mainspring_store::{Outcome, Record, RecordKind, RecordQuery, Store, Transaction, Write};
 use serde_json::{Value, json};
 
 use super::World;
@@ -125,15 +126,15 @@ async fn content_outlives_its_last_owner_for_a_while() {
     let path = format!("/v1/artifacts/{digest}?namespace=acme");
     let later = world.app.now() + Duration::from_secs(2 * 3600);
     world.call(&world.admin, "DELETE", &path, None).await.expect(204);
-    world.app.tidy_files(world.app.now()).await.unwrap();
+    world.app.tidy_files(world.app.now(), &|| true).await.unwrap();
     // Whoever brings it back in time keeps it, however long after the mark.
     push(&world, "rival", b"tool").await;
-    world.app.tidy_files(later).await.unwrap();
+    world.app.tidy_files(later, &|| true).await.unwrap();
     assert_eq!(world.get(&content("rival")).await.body, b"tool");
     let path = format!("/v1/artifacts/{digest}?namespace=rival");
     world.call(&world.admin, "DELETE", &path, None).await.expect(204);
     assert_eq!(world.files(), 1, "the content stays for a while");
-    world.app.tidy_files(later).await.unwrap();
+    world.app.tidy_files(later, &|| true).await.unwrap();
     assert_eq!(world.files(), 0);
     push(&world, "acme", b"tool").await;
     assert_eq!(world.get(&content("acme")).await.body, b"tool");
@@ -152,7 +153,66 @@ async fn a_file_whose_time_is_over_goes_unless_it_is_named() {
             .push((text(&kept["digest"]), format!("/v1/artifacts/{}?namespace=acme", text(&kept["digest"]))));
     }
     world.put("/v1/jobs/tool?namespace=acme", naming(&paths[1].0)).await.expect(201);
-    world.app.tidy_files(world.app.now() + Duration::from_secs(2 * 3600)).await.unwrap();
+    world.app.tidy_files(world.app.now() + Duration::from_secs(2 * 3600), &|| true).await.unwrap();
     let found = async |at: usize| world.get(&paths[at].1).await.status;
     assert_eq!((found(0).await, found(1).await, found(2).await), (404, 200, 200));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_record_that_cannot_be_read_does_not_keep_the_other_files() {
+    let world = World::start().await;
+    let digest = push(&world, "acme&ttl=1h", b"a").await;
+    let later = world.app.now() + Duration::from_secs(4 * 3600);
+    let store = world.store().await;
+    for kind in [ARTIFACT, FILE_MARK] {
+        put(&*store, kind, [0; 32], "nonsense").await;
+    }
+    world.app.tidy_files(later, &|| true).await.unwrap();
+    world.get(&format!("/v1/artifacts/{digest}?namespace=acme")).await.problem(404, "not_found");
+    world.app.tidy_files(later, &|| true).await.unwrap();
+    assert_eq!(world.files(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_somebody_else_removes_is_left_to_them_for_a_while() {
+    let world = World::start().await;
+    let digest = push(&world, "acme", b"tool").await;
+    let path = format!("/v1/artifacts/{digest}?namespace=acme");
+    world.call(&world.admin, "DELETE", &path, None).await.expect(204);
+    let later = |seconds| world.app.now() + Duration::from_secs(seconds);
+    world.app.tidy_files(later(2 * 3600), &|| false).await.unwrap();
+    assert_eq!(world.files(), 1, "it is claimed by somebody who was held up");
+    world.app.tidy_files(later(60), &|| true).await.unwrap();
+    assert_eq!(world.files(), 1, "whoever claimed it may be about to remove it");
+    world.app.tidy_files(later(180), &|| true).await.unwrap();
+    assert_eq!(world.files(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn content_that_is_not_what_was_named_is_never_there() {
+    let world = World::start().await;
+    let bearer = format!("Bearer {}", world.admin);
+    let wrong = format!("sha256:{}", "0".repeat(64));
+    let path = format!("/v1/artifacts?namespace=acme&digest={wrong}");
+    let headers = [("authorization", bearer.as_str()), ("content-type", "application/octet-stream")];
+    world.send("POST", &path, &headers, b"other").await.problem(422, "invalid_request");
+    while world.files() > 0 {
+        tokio::task::yield_now().await;
+    }
+    push(&world, "acme", b"tool").await;
+    let marks = world.store().await.records(RecordQuery::all(FILE_MARK, 10)).await.unwrap().rows;
+    assert!(marks.is_empty(), "whoever has a file takes its mark away");
+}
+
+const ARTIFACT: RecordKind = RecordKind(8);
+const FILE_MARK: RecordKind = RecordKind(11);
+
+async fn put(store: &dyn Store, kind: RecordKind, key: [u8; 32], value: &str) {
+    let key = [&key[..], b"acme"].concat();
+    let key = if kind == FILE_MARK { key[..32].to_vec() } else { key };
+    let value = value.as_bytes().to_vec().into();
+    let record = Record { kind, key: key.into(), revision: 1, expires_at: None, value };
+    let outcomes =
+        store.commit(Transaction::unfenced(vec![Write::PutRecord(Box::new(record))])).await.expect("a store");
+    assert_eq!(outcomes, [Outcome::Applied]);
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use mainspring_app::App;
 use mainspring_server::{Options, Server};
+use mainspring_store::{Registry, Store};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -109,6 +110,14 @@ impl World {
     pub(crate) async fn run(&self, namespace: &str, job: &str) -> String {
         let body = json!({"namespace": namespace, "job": job});
         text(&self.post("/v1/runs", body).await.expect(201)["id"])
+    }
+
+    /// The store, beside the server: for what only another process would do.
+    pub(crate) async fn store(&self) -> Arc<dyn Store> {
+        let mut registry = Registry::new();
+        mainspring_store_sql::register(&mut registry);
+        let url = format!("sqlite:{}", self.data.path().join("store.db").display());
+        registry.open(&url).await.expect("a store")
     }
 
     /// How many files the repository of artifacts has.
