@@ -89,6 +89,11 @@ impl App {
             false => Operation::TokenDeleteOther,
         };
         self.hide_token(caller, operation, id).await?;
+        // Whoever was given a part of somebody's rights is not given the others of their tokens.
+        if !caller.principal.scopes.is_empty() && *caller.principal.token != *id {
+            self.deny(caller, operation, None, Some(id.to_owned())).await;
+            return Err(Error::new(ErrorCode::Forbidden, "a token with scopes revokes only itself"));
+        }
         let entry = Entry { target: Some(id.into()), ..caller.entry(self.now(), operation, None) };
         if let Err(error) = condition.check(Some(token.revision)) {
             return self.refused(entry, error).await;

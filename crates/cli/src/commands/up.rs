@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use mainspring_model::ErrorCode;
 use mainspring_server::Server;
 use tokio_util::sync::CancellationToken;
 
@@ -74,18 +75,27 @@ impl Up {
     }
 }
 
-/// The file with the first admin's token; made anew when it was lost.
+/// The file with the first admin's token; made anew when it was lost, or is no longer good.
 async fn token(server: &Server, data: &Path) -> Result<PathBuf, Failure> {
     let path = data.join("token");
     let secret = match server.app().bootstrap().await.map_err(failed)? {
         Some(first) => Some(first.token),
-        None if !path.exists() => Some(server.app().issue_admin_token().await.map_err(failed)?),
+        None if !is_good(server, &path).await => {
+            Some(server.app().issue_admin_token().await.map_err(failed)?)
+        }
         None => None,
     };
     if let Some(secret) = secret {
         write_secret(&path, &secret)?;
     }
     std::path::absolute(&path).map_err(Failure::from)
+}
+
+/// Whether the token in the file opens anything. A store that does not answer is no reason for another.
+async fn is_good(server: &Server, path: &Path) -> bool {
+    let Ok(secret) = std::fs::read_to_string(path) else { return false };
+    let known = server.app().authenticate(secret.trim()).await;
+    !known.is_err_and(|error| error.code == ErrorCode::Unauthenticated)
 }
 
 fn welcome(output: Output, url: &str, login: &str) {
@@ -109,5 +119,30 @@ fn flatten<E: std::error::Error + 'static>(
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(failed(error)),
         Err(lost) => Err(failed(lost)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_token_that_is_lost_or_no_longer_good_is_made_anew() {
+        let data = tempfile::tempdir().unwrap();
+        let store = format!("sqlite:{}", data.path().join("store.db").display());
+        let server = Server::build(mainspring_server::Options::new(store, data.path())).await.unwrap();
+        let file = token(&server, data.path()).await.unwrap();
+        let read = || std::fs::read_to_string(&file).unwrap();
+        let first = read();
+        token(&server, data.path()).await.unwrap();
+        assert_eq!(read(), first, "one that is good stays");
+        for wrong in [None, Some("ms_0000000000000000000000000000000000000000000000000000000000")] {
+            match wrong {
+                Some(wrong) => std::fs::write(&file, wrong).unwrap(),
+                None => std::fs::remove_file(&file).unwrap(),
+            }
+            token(&server, data.path()).await.unwrap();
+            server.app().authenticate(read().trim()).await.unwrap();
+        }
     }
 }

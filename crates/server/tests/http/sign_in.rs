@@ -44,6 +44,20 @@ async fn a_token_is_limited_and_revoked_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_limited_token_revokes_only_itself() {
+    let world = World::start().await;
+    let scopes = json!([{"namespace": "acme", "role": "viewer"}]);
+    let limited = world.post("/v1/tokens", json!({ "scopes": scopes })).await.expect(201);
+    let other = world.post("/v1/tokens", json!({})).await.expect(201);
+    let path = |made: &Value| format!("/v1/tokens/{}", text(&made["token"]["id"]));
+    let secret = text(&limited["secret"]);
+    world.call(&secret, "DELETE", &path(&other), None).await.problem(403, "forbidden");
+    world.call(&text(&other["secret"]), "GET", "/v1/me", None).await.expect(200);
+    world.call(&secret, "DELETE", &path(&limited), None).await.expect(204);
+    world.call(&secret, "GET", "/v1/me", None).await.problem(401, "unauthenticated");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_role_that_is_taken_away_is_gone() {
     let world = World::start().await;
     let ann = world.somebody("ann", Some("acme"), Some("viewer")).await;
