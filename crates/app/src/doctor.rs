@@ -71,8 +71,17 @@ impl App {
     }
 
     async fn check_nodes(&self, cells: &[Cell], findings: &mut Vec<Finding>) -> Result<()> {
-        let nodes = self.store.all_nodes(None, model_limits::PAGE_ROWS_MAX).await?.rows;
-        let up = nodes.iter().filter(|node| node.state == NodeState::Up).count();
+        let (mut up, mut lost) = (0, Vec::new());
+        let mut after = None;
+        loop {
+            let page = self.store.all_nodes(after, model_limits::PAGE_ROWS_MAX).await?;
+            up += page.rows.iter().filter(|node| node.state == NodeState::Up).count();
+            after = page.rows.last().filter(|_| page.more).map(|node| node.id);
+            lost.extend(page.rows.into_iter().filter(|node| node.state == NodeState::Lost));
+            if after.is_none() {
+                break;
+            }
+        }
         let waiting: usize = cells.iter().filter_map(|cell| cell.waiting).sum();
         if up == 0 {
             let severity = if waiting > 0 { Severity::Failure } else { Severity::Warning };
@@ -80,7 +89,11 @@ impl App {
             let remedy = "start an agent: `mainspring node token`, then `mainspring agent` on the machine";
             findings.push(finding(severity, "nodes", message, remedy));
         }
-        for node in nodes.iter().filter(|node| node.state == NodeState::Lost) {
+        for node in lost {
+            // One that was removed is not missed.
+            if !self.has_credential(node.id).await? {
+                continue;
+            }
             let message = format!("{} ({}) is lost since {}", node.name, node.id, node.updated_at);
             findings.push(finding(
                 Severity::Warning,

@@ -128,7 +128,8 @@ impl App {
             Ok(found) => found,
             Err(error) => return self.refused(entry, error).await,
         };
-        if let Err(error) = condition.check(Some(found.revision)) {
+        let (_, assigned) = self.assigned(node).await?;
+        if let Err(error) = condition.check(Some(found.revision + assigned)) {
             return self.refused(entry, error).await;
         }
         let deadline = patience.map(|patience| self.now() + patience);
@@ -154,15 +155,15 @@ impl App {
             Ok(found) => found,
             Err(error) => return self.refused(entry, error).await,
         };
-        if let Err(error) = condition.check(Some(found.revision)) {
+        let (_, assigned) = self.assigned(node).await?;
+        if let Err(error) = condition.check(Some(found.revision + assigned)) {
             return self.refused(entry, error).await;
         }
-        let key = RecordKey::from(&node.as_bytes()[..]);
-        let known = self.store.record(record::NODE_LABELS, &key).await?;
+        // Of two who saw the same labels, one is written.
         let write = Write::PutRecord(Box::new(Record {
             kind: record::NODE_LABELS,
-            key,
-            revision: known.map_or(1, |known| known.revision + 1),
+            key: RecordKey::from(&node.as_bytes()[..]),
+            revision: assigned + 1,
             expires_at: None,
             value: record::encode(&request.labels).into(),
         }));
@@ -177,9 +178,15 @@ impl App {
 
     /// The labels that were laid over a node's own: whoever takes its hello puts them on top.
     pub async fn labels_of(&self, node: NodeId) -> Result<Labels> {
+        Ok(self.assigned(node).await?.0)
+    }
+
+    /// The labels that were laid over a node's own, and how often that was done. A node's tag is the sum of that and of its
+    /// row's revision: neither ever goes back, so no two states have the same.
+    pub(crate) async fn assigned(&self, node: NodeId) -> Result<(Labels, u64)> {
         match self.store.record(record::NODE_LABELS, &RecordKey::from(&node.as_bytes()[..])).await? {
-            Some(found) => record::decode(&found),
-            None => Ok(Labels::new()),
+            Some(found) => Ok((record::decode(&found)?, found.revision)),
+            None => Ok((Labels::new(), 0)),
         }
     }
 
@@ -189,7 +196,9 @@ impl App {
 
     async fn describe_node(&self, node: &Node, live: &mut LiveNodes) -> Result<api::Node> {
         let mut seen = api::Node::from(node);
-        seen.assigned_labels = self.labels_of(node.id).await?;
+        let (labels, assigned) = self.assigned(node.id).await?;
+        seen.assigned_labels = labels;
+        seen.revision += assigned;
         if let Some(known) = live.find(self, node).await {
             seen.connected = Some(known.connected);
             seen.running = Some(known.running);

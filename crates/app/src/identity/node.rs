@@ -145,7 +145,8 @@ impl App {
         if row.is_none() && writes.is_empty() {
             return self.refused(entry, Error::not_found(node)).await;
         }
-        if let Err(error) = condition.check(row.map(|row| row.revision)) {
+        let (_, assigned) = self.assigned(node).await?;
+        if let Err(error) = condition.check(row.map(|row| row.revision + assigned)) {
             return self.refused(entry, error).await;
         }
         let key = RecordKey::from(&node.as_bytes()[..]);
@@ -158,7 +159,7 @@ impl App {
         Ok(())
     }
 
-    async fn has_credential(&self, node: NodeId) -> Result<bool> {
+    pub(crate) async fn has_credential(&self, node: NodeId) -> Result<bool> {
         let claim = self.store.record(record::NODE_CLAIM, &RecordKey::from(&node.as_bytes()[..])).await?;
         Ok(claim.is_some())
     }

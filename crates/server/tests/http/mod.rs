@@ -5,6 +5,7 @@ mod audit;
 mod jobs;
 mod namespaces;
 mod node;
+mod nodes;
 mod permissions;
 mod runs;
 mod shape;

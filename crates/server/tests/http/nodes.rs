@@ -1,0 +1,79 @@
+//! Nodes, as people see and change them.
+
+use mainspring_model::{CellId, Labels, Node, NodeId, NodeState, Resources, Timestamp, limits};
+use mainspring_store::{Outcome, Store, Transaction, Write};
+use serde_json::{Value, json};
+
+use super::World;
+
+fn id(n: u128) -> NodeId {
+    NodeId::new(Timestamp::from_micros(1), n)
+}
+
+fn row(id: NodeId, state: NodeState) -> Write {
+    Write::PutNode(Box::new(Node {
+        id,
+        cell: CellId(0),
+        name: format!("name-of-{id}").into(),
+        pool: "default".into(),
+        labels: Labels::new(),
+        capacity: Resources::ZERO,
+        slots: 1,
+        weight: 1,
+        handlers: Default::default(),
+        state,
+        revision: 1,
+        joined_at: Timestamp::ZERO,
+        updated_at: Timestamp::ZERO,
+    }))
+}
+
+async fn commit(store: &dyn Store, writes: Vec<Write>) {
+    let outcomes = store.commit(Transaction::unfenced(writes)).await.expect("a store");
+    assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Applied));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_who_label_a_node_as_they_saw_it_one_does() {
+    let world = World::start().await;
+    commit(&*world.store().await, vec![row(id(1), NodeState::Left)]).await;
+    let path = format!("/v1/nodes/{}", id(1));
+    let tag = world.get(&path).await.header("etag").expect("a tag").to_owned();
+    let label = async |zone: &str, tag: &str| {
+        let body = json!({"labels": {"zone": zone}});
+        world.with("PUT", &format!("{path}/labels"), &[("if-match", tag)], Some(&body)).await
+    };
+    let first = label("a", &tag).await;
+    first.expect(200);
+    label("b", &tag).await.problem(412, "precondition_failed");
+    assert_eq!(world.get(&path).await.expect(200)["assigned_labels"], json!({"zone": "a"}));
+    let now = first.header("etag").expect("a tag").to_owned();
+    assert_eq!(world.get(&path).await.header("etag"), Some(now.as_str()));
+    world
+        .with("DELETE", &path, &[("if-match", tag.as_str())], None)
+        .await
+        .problem(412, "precondition_failed");
+    label("c", &now).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_is_lost_is_missed_until_it_is_removed() {
+    let world = World::start().await;
+    let store = world.store().await;
+    // More than one page of others, which come first.
+    let others: Vec<Write> =
+        (0..limits::PAGE_ROWS_MAX as u128).map(|n| row(id(n), NodeState::Left)).collect();
+    commit(&*store, others).await;
+    let lost = id(1 << 40);
+    commit(&*store, vec![row(lost, NodeState::Lost)]).await;
+    let token = world.app.issue_join_token(None).await.expect("a token").token;
+    world.app.redeem_join_token(&token, lost, "a", &[7; 32]).await.expect("a credential");
+    let missed = async || {
+        let doctor = world.get("/v1/doctor").await.expect(200);
+        let says = |finding: &Value| finding["message"].as_str().is_some_and(|text| text.contains("is lost"));
+        doctor["findings"].as_array().expect("findings").iter().any(says)
+    };
+    assert!(missed().await);
+    world.call(&world.admin, "DELETE", &format!("/v1/nodes/{lost}"), None).await.expect(204);
+    assert!(!missed().await);
+}
