@@ -8,6 +8,8 @@ use mainspring_wire::agent::LogChunk;
 const LOG_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Bytes in one chunk.
 const CHUNK_BYTES_MAX: usize = 128 * 1024;
+/// Bytes of one frame, as nodes make them: readers take no longer ones.
+const FRAME_BYTES_MAX: usize = 64 * 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct LogBuffer {
@@ -20,15 +22,20 @@ pub(super) struct LogBuffer {
 }
 
 impl LogBuffer {
-    /// Adds a line.
+    /// Adds a line. A long one becomes several frames.
     pub(super) fn push(&mut self, at: Timestamp, text: &str) {
         if self.frames.len() + text.len() > LOG_BYTES_MAX {
             self.dropped_bytes += text.len() as u64;
             return;
         }
-        let header = log::header(log::FrameKind::Stdout, at.as_micros(), text.len());
-        self.frames.extend_from_slice(&header);
-        self.frames.extend_from_slice(text.as_bytes());
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at(rest.floor_char_boundary(FRAME_BYTES_MAX));
+            let header = log::header(log::FrameKind::Stdout, at.as_micros(), piece.len());
+            self.frames.extend_from_slice(&header);
+            self.frames.extend_from_slice(piece.as_bytes());
+            rest = after;
+        }
     }
 
     /// Nothing follows.
@@ -78,6 +85,24 @@ impl LogBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_line_is_several_frames() {
+        let mut buffer = LogBuffer::default();
+        let line = format!("x{}\n", "\u{20ac}".repeat(200_000));
+        buffer.push(Timestamp::ZERO, &line);
+        buffer.end(Timestamp::ZERO);
+        let mut said = Vec::new();
+        while let Some(chunk) = buffer.next() {
+            assert!(chunk.data.len() <= CHUNK_BYTES_MAX);
+            said.extend_from_slice(&chunk.data);
+        }
+        let text = |frame: log::Frame<'_>| {
+            assert!(frame.content.len() <= FRAME_BYTES_MAX);
+            String::from_utf8(frame.content.to_vec()).unwrap()
+        };
+        assert_eq!(log::frames(&said).map(text).collect::<String>(), line);
+    }
 
     #[test]
     fn a_log_is_said_whole_and_again_where_it_is_missing() {
