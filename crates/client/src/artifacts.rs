@@ -32,12 +32,14 @@ impl Client {
         self.ask(Call::get(&["v1", "artifacts", digest]).maybe("namespace", namespace)).await
     }
 
-    /// Uploads a file; `sent` is told how many bytes went since it was last told. The answer carries the digest.
+    /// Uploads a file, to be kept for so long (`30d`) or for ever; `sent` is told how many bytes went since it was last told. The
+    /// answer carries the digest.
     pub async fn push_artifact(
         &self,
         namespace: Option<&str>,
         name: &str,
         path: &Path,
+        ttl: Option<&str>,
         sent: impl Fn(u64) + Send + Sync + 'static,
     ) -> Result<Artifact, Error> {
         let file = std::fs::File::open(path)?;
@@ -53,6 +55,7 @@ impl Client {
         let call = Call::post(&["v1", "artifacts"])
             .maybe("namespace", namespace)
             .query("name", name)
+            .maybe("ttl", ttl)
             .header("content-type", "application/octet-stream")
             .header("content-length", length);
         let answer = self.send_stream(&call, reqwest::Body::wrap_stream(pieces)).await?;

@@ -141,7 +141,7 @@ async fn a_file_is_uploaded_as_it_is() {
     let add = move |bytes| {
         told.fetch_add(bytes, std::sync::atomic::Ordering::SeqCst);
     };
-    let artifact = api.client().push_artifact(None, "x", &path, add).await.unwrap();
+    let artifact = api.client().push_artifact(None, "x", &path, Some("7d"), add).await.unwrap();
     assert_eq!((artifact.bytes, artifact.digest.to_string()), (600_000, digest));
     assert_eq!(sent.load(std::sync::atomic::Ordering::SeqCst), 600_000);
     assert_eq!(api.asked()[0].header("content-length"), Some("600000"));

@@ -30,6 +30,9 @@ enum Verb {
         /// What it is called; without it, the file's name
         #[arg(long)]
         name: Option<String>,
+        /// How long it is kept after this, such as 7d, unless a job or a run names it; without it, for ever
+        #[arg(long, value_name = "DURATION")]
+        ttl: Option<String>,
     },
     /// List artifacts
     List,
@@ -64,7 +67,7 @@ const COLUMNS: &[Column] = &[
 impl Artifact {
     pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
         match self.verb {
-            Verb::Push { file, name } => push(context, &file, name).await?,
+            Verb::Push { file, name, ttl } => push(context, &file, name, ttl).await?,
             Verb::List => {
                 let entries = context.client.artifacts(context.namespace()).all().await?;
                 context.output.list(&entries, || table(&entries))?;
@@ -82,15 +85,20 @@ impl Artifact {
     }
 }
 
-async fn push(context: &Context, file: &PathBuf, name: Option<String>) -> Result<(), Failure> {
+async fn push(
+    context: &Context,
+    file: &PathBuf,
+    name: Option<String>,
+    ttl: Option<String>,
+) -> Result<(), Failure> {
     let metadata = std::fs::metadata(file)
         .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
     let of_file = || file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let name = name.unwrap_or_else(of_file);
     let bar = progress_bar(context, Some(metadata.len()));
     let told = bar.clone();
-    let entry =
-        context.client.push_artifact(context.namespace(), &name, file, move |sent| told.inc(sent)).await?;
+    let tell = move |sent| told.inc(sent);
+    let entry = context.client.push_artifact(context.namespace(), &name, file, ttl.as_deref(), tell).await?;
     bar.finish_and_clear();
     context.output.one(&entry, || entry.digest.to_string())?;
     context
