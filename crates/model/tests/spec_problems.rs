@@ -256,10 +256,40 @@ fn retry() {
     );
     check_with(
         "retry: 2\ndelivery: at_most_once",
-        &["retry: `delivery: at_most_once` makes one attempt and never retries"],
+        &["retry: `delivery: at_most_once` makes one attempt and never retries; leave it out"],
     );
+    check_with(
+        "retry: {backoff: fixed, max_elapsed: 1h, node: same, rules: [{cause: oom, then: fail}, {cause: any, then: retry}]}\n\
+         delivery: at_most_once",
+        &[
+            "retry.backoff: `delivery: at_most_once` makes one attempt and never retries; leave it out",
+            "retry.max_elapsed: `delivery: at_most_once` makes one attempt and never retries; leave it out",
+            "retry.node: `delivery: at_most_once` makes one attempt and never retries; leave it out",
+            "retry.rules[1].then: `delivery: at_most_once` makes one attempt and never retries; write `fail`",
+        ],
+    );
+    check_with("retry: {rules: [{cause: {exit: [3]}, then: ignore}]}\ndelivery: at_most_once", &[]);
+    check_with(
+        "retry: {max: 0, backoff: fixed}",
+        &["retry.backoff: `max: 0` never retries, so nothing waits; leave one of the two out"],
+    );
+    check_with("retry: {max: 0, node: same, max_elapsed: 1h}", &[]);
     check_with("retry: {max: 0}\ndelivery: at_most_once", &[]);
     check_with("delivery: at_most_once", &[]);
+}
+
+#[test]
+fn a_retry_elsewhere_needs_a_second_node() {
+    let hint = "write `other_unless_only_one`, or leave it out";
+    let named = format!("retry.node: `dispatch.balancer` names one node, so there is no other; {hint}");
+    check_with("retry: {node: other}\ndispatch: {balancer: {node: a}}", &[&named]);
+    check_with("retry: {node: other}\ndispatch: {balancer: {failover: [a]}}", &[&named]);
+    check_with("retry: {node: other}\ndispatch: {balancer: {failover: [a, b]}}", &[]);
+    check_with("retry: {node: same}\ndispatch: {balancer: {node: a}}", &[]);
+    let sticky =
+        format!("retry.node: `placement.sticky: require` goes to one node, so there is no other; {hint}");
+    check_with("retry: {node: other}\nplacement: {sticky: require}", &[&sticky]);
+    check_with("retry: {node: other}\nplacement: {sticky: prefer}", &[]);
 }
 
 #[test]

@@ -30,10 +30,8 @@ pub(crate) fn job() -> impl Strategy<Value = JobSpec> {
         (spec.timeout, spec.concurrency, spec.rate_limit) = (policies.1, policies.2, policies.3);
         (spec.delivery, spec.on_disconnect, spec.retention) = (policies.4, policies.5, policies.6);
         spec.retry = policies.0;
-        if spec.delivery == Delivery::AtMostOnce {
-            spec.retry.max = 0;
-        }
         (spec.dispatch, spec.placement, spec.resources, spec.priority) = place;
+        settle_retries(&mut spec);
         let required = |parameter: &Parameter| parameter.presence == Presence::Required;
         // Whoever requires values is not fired without them.
         if !spec.parameters.0.values().any(required) {
@@ -297,6 +295,26 @@ fn timeouts() -> impl Strategy<Value = Timeouts> {
         let longest = [queue, run, Some(start)].into_iter().flatten().max();
         Timeouts { queue, start, run, heartbeat, total: longest.filter(|_| is_bounded), stop_grace }
     })
+}
+
+/// What is said about retries contradicts nothing else.
+fn settle_retries(spec: &mut JobSpec) {
+    if spec.delivery == Delivery::AtMostOnce {
+        let rules = spec.retry.rules.drain(..).filter(|rule| rule.then != Action::Retry).collect();
+        spec.retry = Retry { max: 0, rules, ..Retry::default() };
+    }
+    if spec.retry.max == 0 {
+        spec.retry.backoff = Backoff::default();
+    }
+    let Dispatch::Unicast { balancer } = &spec.dispatch;
+    let one_node = match balancer {
+        Some(Balancer::Node(_)) => true,
+        Some(Balancer::Failover(nodes)) => nodes.len() == 1,
+        _ => false,
+    };
+    if one_node || spec.placement.sticky == Some(Sticky::Require) {
+        spec.retry.node = RetryNode::default();
+    }
 }
 
 fn retry() -> impl Strategy<Value = Retry> {

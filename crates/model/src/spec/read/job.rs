@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::Reader;
 use super::body::body;
+use super::contradiction::{self, Parts};
 use super::data::{artifacts, labels, paths};
 use super::dispatch::dispatch;
 use super::fields::Fields;
@@ -52,9 +53,6 @@ pub(super) fn job(reader: &mut Reader, value: &Value) -> Option<JobSpec> {
     let on_disconnect = fields.or_default("on_disconnect", choice("on_disconnect", &answers));
     let retention = fields.or_default("retention", retention);
 
-    if delivery == Delivery::AtMostOnce {
-        refuse_retries(&mut fields, value);
-    }
     if matches!(body, Some(Body::Handler(_))) {
         refuse_files(
             &mut fields,
@@ -66,6 +64,8 @@ pub(super) fn job(reader: &mut Reader, value: &Value) -> Option<JobSpec> {
         );
     }
     fields.finish();
+    let parts = Parts { retry: &retry, delivery, dispatch: &dispatch, placement: &placement };
+    contradiction::refuse(reader, &value["retry"], &parts);
     check_parameters(reader, &triggers, &parameters);
     refuse_unknown_names(reader, &parameters);
     Some(JobSpec {
@@ -124,14 +124,5 @@ fn refuse_unknown_names(reader: &mut Reader, parameters: &Parameters) {
 fn refuse_files(fields: &mut Fields<'_, '_>, files: [(&'static str, bool); 3]) {
     for (field, _) in files.into_iter().filter(|(_, is_empty)| !is_empty) {
         fields.problem(field, "a handler runs in a process of yours, so no files are fetched or kept for it");
-    }
-}
-
-/// At-most-once means one attempt: retries that the file itself asks for contradict it.
-fn refuse_retries(fields: &mut Fields<'_, '_>, job: &Value) {
-    let written = &job["retry"];
-    let max = written.as_u64().or_else(|| written["max"].as_u64());
-    if max.is_some_and(|max| max > 0) {
-        fields.problem("retry", "`delivery: at_most_once` makes one attempt and never retries");
     }
 }

@@ -6,6 +6,7 @@
 //! functions for single values are in `scalar.rs`; each part of a job has its own file beside.
 
 mod body;
+mod contradiction;
 mod data;
 mod dispatch;
 mod fields;
