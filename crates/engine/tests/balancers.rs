@@ -276,3 +276,32 @@ fn sticky_that_requires_waits_for_its_node_while_it_lives() {
     world.pass(secs(20));
     assert_eq!(world.node_of(third), "b");
 }
+
+#[test]
+fn random_is_random_for_a_job_with_preferences_too() {
+    let names: Vec<String> = (0..20).map(|n| format!("n{n:02}")).collect();
+    let (mut world, _) = world_of(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let job = world.job_with(|spec| {
+        spec.dispatch = balancer(Balancer::Random);
+        let selector = "rare=yes".parse().unwrap();
+        spec.placement.affinity = vec![mainspring_model::spec::Affinity { selector, weight: 1 }];
+    });
+    let runs = world.submit_many(&job, 40);
+    let used = shares(&world, &runs).len();
+    assert!(used >= 10, "40 draws hit {used} of 20 nodes");
+}
+
+#[test]
+fn spread_finds_the_free_node_among_many() {
+    let names: Vec<String> = (0..60).map(|n| format!("n{n:02}")).collect();
+    let (mut world, _) = world_of(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let job = job_by(&mut world, Balancer::Spread);
+    let runs = world.submit_many(&job, 59);
+    // The one that has none of the job is the busiest.
+    let held: std::collections::BTreeSet<String> = world.nodes_of(&runs).into_iter().collect();
+    let free = names.iter().find(|name| !held.contains(*name)).unwrap().clone();
+    let filler = job_by(&mut world, Balancer::Node(free.parse().unwrap()));
+    world.submit_many(&filler, 3);
+    let last = world.submit(&job);
+    assert_eq!(world.node_of(last), free);
+}

@@ -111,6 +111,16 @@ impl Candidates<'_> {
         after.chain(self.by(Order::Joined)).find(|ix| self.fits(*ix))
     }
 
+    /// All that pass the filter, each once, from a place and with a stride that are chosen by chance.
+    pub fn shuffled(&self) -> impl Iterator<Item = NodeIx> {
+        let lots = &self.set().lots;
+        let count = lots.len().max(1);
+        let first = (self.ask.chance % count as u64) as usize;
+        let drawn = 1 + (hash::mix(self.ask.chance) % count as u64) as usize;
+        let stride = (drawn..).find(|stride| gcd(*stride, count) == 1).unwrap_or(1) % count;
+        (0..lots.len()).map(move |n| NodeIx(lots[(first + n * stride) % count]))
+    }
+
     /// How much cpu the run needs.
     pub fn need_cpu_milli(&self) -> u64 {
         self.need.cpu_milli
@@ -133,4 +143,9 @@ impl Candidates<'_> {
     fn set(&self) -> &crate::nodeset::NodeSet {
         &self.nodes.sets[self.set]
     }
+}
+
+/// The largest number that divides both.
+fn gcd(one: usize, other: usize) -> usize {
+    if other == 0 { one } else { gcd(other, one % other) }
 }

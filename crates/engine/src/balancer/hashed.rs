@@ -16,6 +16,9 @@ impl Balancer for Random {
     fn pick(&self, candidates: &mut Candidates<'_>) -> Option<NodeIx> {
         candidates.by_chance()
     }
+    fn ranked<'a>(&self, candidates: &'a Candidates<'_>) -> Box<dyn Iterator<Item = NodeIx> + 'a> {
+        Box::new(candidates.shuffled())
+    }
 }
 
 /// The same node for the same key while it has room; when nodes come or go, few keys move.

@@ -1,9 +1,6 @@
-//! Balancers that look at a few candidates and take the best.
+//! Balancers that look at candidates until none can be better.
 
 use super::{Balancer, Candidates, NodeIx, Order};
-
-/// Candidates looked at; the first ones by an order that already prefers idle nodes.
-pub(crate) const LOOKED_AT_MAX: usize = 32;
 
 /// Keeps attempts of one job apart: the node with the fewest of them, then the least busy.
 #[derive(Debug, Clone, Copy)]
@@ -17,9 +14,11 @@ impl Balancer for Spread {
         &[Order::Active]
     }
     fn pick(&self, candidates: &mut Candidates<'_>) -> Option<NodeIx> {
-        // A node that holds none of the job cannot be beaten, so the search ends at the first such.
+        // A node that holds none of the job cannot be beaten, so the search ends at the first such: it is among the first if
+        // there is one.
+        let looked_at_max = candidates.ask.job_nodes.len() + 1;
         let mut best: Option<(u32, NodeIx)> = None;
-        for ix in candidates.by(Order::Active).filter(|ix| candidates.fits(*ix)).take(LOOKED_AT_MAX) {
+        for ix in candidates.by(Order::Active).filter(|ix| candidates.fits(*ix)).take(looked_at_max) {
             let held = candidates.same_job(ix);
             if best.is_none_or(|(fewest, _)| held < fewest) {
                 best = Some((held, ix));
