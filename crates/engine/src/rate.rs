@@ -18,6 +18,8 @@ const EXACT_MAX: usize = 64;
 #[derive(Debug, Default)]
 pub(crate) struct RateLimits {
     windows: FxHashMap<(JobId, Box<str>), Window>,
+    /// How many the last look for idle ones left.
+    open: usize,
 }
 
 /// The last starts of a key.
@@ -52,8 +54,10 @@ impl RateLimits {
 
     /// One start of the key.
     pub(crate) fn started(&mut self, job: JobId, key: &str, per: Duration, now: Timestamp) {
-        if self.windows.len() >= KEYS_MAX {
+        // When none was idle, the next look comes when there are twice as many: each key pays for a few looks at most.
+        if self.windows.len() >= KEYS_MAX.max(2 * self.open) {
             self.windows.retain(|_, window| window.closes_at().is_some_and(|closes_at| closes_at > now));
+            self.open = self.windows.len();
         }
         let window =
             self.windows.entry((job, key.into())).or_insert_with(|| Window { moments: VecDeque::new(), per });
@@ -124,6 +128,18 @@ mod tests {
         }
         let kept = rate.window(job, "k").map_or(0, |window| window.moments.len());
         assert!(kept <= 2 * EXACT_MAX + 2, "{kept} moments");
+    }
+
+    #[test]
+    fn idle_keys_are_looked_for_when_there_are_twice_as_many() {
+        let mut rate = RateLimits::default();
+        let per = Duration::from_secs(1);
+        for n in 0..2 * KEYS_MAX {
+            rate.started(JobId::MIN, &format!("k{n}"), per, at(0));
+        }
+        assert_eq!(rate.open, KEYS_MAX, "looked for once, in vain");
+        rate.started(JobId::MIN, "one more", per, at(5_000));
+        assert_eq!((rate.open, rate.windows.len()), (0, 1));
     }
 
     #[test]
