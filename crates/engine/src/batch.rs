@@ -50,7 +50,7 @@ impl Cell {
             written.push(Written::Asked);
         }
         let mut memories = Vec::new();
-        for (about, write) in self.cut_memories(MEMORIES_PER_BATCH_MAX) {
+        for (about, write) in self.cut_memories(&written, MEMORIES_PER_BATCH_MAX) {
             memories.push(about);
             writes.push(write);
             written.push(Written::Memory);

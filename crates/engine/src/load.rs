@@ -116,6 +116,7 @@ impl Cell {
         self.read_in();
         self.sweep_nodes(now);
         self.sweep_pauses(now);
+        self.sweep_memories(now);
         self.look_for_trigger_news();
         self.arm_poll(now);
     }

@@ -2,6 +2,7 @@
 //! the node of the last success. It is kept as records, written with the runs that it follows from, so that the next owner
 //! knows it too.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use mainspring_model::{CellId, JobId, NodeId, Timestamp};
@@ -10,6 +11,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::cell::{Cell, Tenure};
+use crate::outbox::Written;
 use crate::rate::Window;
 
 /// The kind of the records.
@@ -18,6 +20,10 @@ const MEMORY: RecordKind = RecordKind(1_000);
 const PAGE_ROWS: usize = 1_000;
 /// What says nothing any more may be removed after this: nobody's clock is so far off.
 const EXPIRES_AFTER: Duration = Duration::from_secs(3_600);
+/// Records that expired are removed within this.
+const TIDIED_WITHIN: Duration = Duration::from_secs(86_400);
+/// How a job fared is remembered for so long after it last ran: it may be gone for good.
+const HEALTH_KEPT: Duration = Duration::from_secs(30 * 86_400);
 
 /// What a memory is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,11 +46,30 @@ pub(crate) struct Health {
 
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// The revisions of the records that are known.
-    revisions: FxHashMap<About, u64>,
+    /// The revisions of the records that are known, and when they expire.
+    revisions: FxHashMap<About, (u64, Option<Timestamp>)>,
 }
 
 impl Memory {
+    /// Whether a record that is still true should be written again, so that it does not expire.
+    fn ages(&self, about: &About, now: Timestamp) -> bool {
+        let expires_at = self.revisions.get(about).and_then(|(_, expires_at)| *expires_at);
+        expires_at.is_some_and(|expires_at| now + HEALTH_KEPT / 2 > expires_at && now < expires_at)
+    }
+
+    /// Whether nobody need know it any more, and whoever tidies up has most likely removed it.
+    fn is_gone(&self, about: &About, now: Timestamp) -> bool {
+        let expires_at = self.revisions.get(about).and_then(|(_, expires_at)| *expires_at);
+        expires_at.is_some_and(|expires_at| expires_at + TIDIED_WITHIN <= now)
+    }
+
+    fn forget(&mut self, gone: impl Fn(&Self, &About) -> bool) {
+        let gone: Vec<About> = self.revisions.keys().filter(|about| gone(self, about)).cloned().collect();
+        for about in gone {
+            self.revisions.remove(&about);
+        }
+    }
+
     fn record(
         &mut self,
         cell: CellId,
@@ -52,8 +77,8 @@ impl Memory {
         value: Vec<u8>,
         expires_at: Option<Timestamp>,
     ) -> Write {
-        let revision = self.revisions.entry(about.clone()).or_insert(0);
-        *revision += 1;
+        let (revision, expires) = self.revisions.entry(about.clone()).or_insert((0, None));
+        (*revision, *expires) = (*revision + 1, expires_at);
         let key = about.key(cell);
         Write::PutRecord(Box::new(Record {
             kind: MEMORY,
@@ -117,30 +142,41 @@ impl Cell {
                     }
                 }
             }
-            self.memory.revisions.insert(about, record.revision);
+            self.memory.revisions.insert(about, (record.revision, record.expires_at));
         }
     }
 
     /// Changes how a job fares, and writes it down if it did.
-    pub(crate) fn change_health(&mut self, job: usize, change: impl FnOnce(&mut Health)) {
-        let job = &mut self.shapes.jobs[job];
+    pub(crate) fn change_health(&mut self, job_ix: usize, change: impl FnOnce(&mut Health)) {
+        let job = &mut self.shapes.jobs[job_ix];
         let was = job.health;
         change(&mut job.health);
-        if job.health != was {
+        let is = job.health;
+        let ages = is != Health::default() && self.memory.ages(&About::Health(job.id), self.last_now);
+        if is != was || ages {
             self.outbox.memories.insert(About::Health(job.id));
         }
     }
 
-    /// Up to so many records that changed.
-    pub(crate) fn cut_memories(&mut self, max: usize) -> Vec<(About, Write)> {
+    /// Up to so many records that changed: those of the runs that were just written first, because a start is written with the run that it is (I21).
+    pub(crate) fn cut_memories(&mut self, written: &[Written], max: usize) -> Vec<(About, Write)> {
+        let mut with_runs = BTreeSet::new();
+        if self.outbox.memories.len() > max {
+            let starts = written.iter().filter_map(Written::run).map(|ix| &self.runs.entries[ix]);
+            let starts = starts.map(|entry| About::Starts(entry.head.job, entry.rate_key().into()));
+            with_runs.extend(starts.filter(|about| self.outbox.memories.contains(about)));
+        }
         let mut cut = Vec::new();
         while cut.len() < max
-            && let Some(about) = self.outbox.memories.pop_first()
+            && let Some(about) = with_runs.pop_first().or_else(|| self.outbox.memories.first().cloned())
         {
+            self.outbox.memories.remove(&about);
             let (value, expires_at) = match &about {
                 About::Health(job) => {
                     let health = self.shapes.health(*job);
-                    (serde_json::to_vec(&health), (health == Health::default()).then_some(self.last_now))
+                    let says_nothing = health == Health::default();
+                    let kept = if says_nothing { Duration::ZERO } else { HEALTH_KEPT };
+                    (serde_json::to_vec(&health), Some(self.last_now + kept))
                 }
                 About::Starts(job, key) => match self.rates.window(*job, key) {
                     Some(window) => (serde_json::to_vec(window), window.closes_at()),
@@ -164,7 +200,36 @@ impl Cell {
             Conflict::Exists => 1,
             Conflict::Missing | Conflict::KeyTaken(_) => 0,
         };
-        self.memory.revisions.insert(about.clone(), revision);
+        self.memory.revisions.insert(about.clone(), (revision, None));
         self.outbox.memories.insert(about);
+    }
+
+    /// Forgets what expired. A record that is written again later meets what the store has of it, if anything.
+    pub(crate) fn sweep_memories(&mut self, now: Timestamp) {
+        let Self { memory, shapes, outbox, .. } = self;
+        let is_gone =
+            |memory: &Memory, about: &About| memory.is_gone(about, now) && !outbox.memories.contains(about);
+        shapes.forget_healths(|job| is_gone(memory, &About::Health(job)));
+        memory.forget(is_gone);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_expired_is_forgotten_when_nobody_has_it_any_more() {
+        let mut memory = Memory::default();
+        let (brief, lasting) = (About::Health(JobId::MIN), About::Starts(JobId::MIN, "k".into()));
+        let expires_at = Timestamp::ZERO + HEALTH_KEPT;
+        let _ = memory.record(CellId(0), &brief, Vec::new(), Some(expires_at));
+        let _ = memory.record(CellId(0), &lasting, Vec::new(), None);
+        assert!(!memory.ages(&brief, Timestamp::ZERO), "it was just written");
+        assert!(memory.ages(&brief, expires_at - HEALTH_KEPT / 4));
+        for (after, left) in [(Duration::ZERO, 2), (TIDIED_WITHIN, 1), (HEALTH_KEPT, 1)] {
+            memory.forget(|memory, about| memory.is_gone(about, expires_at + after));
+            assert_eq!(memory.revisions.len(), left, "{after:?} after it expired");
+        }
     }
 }

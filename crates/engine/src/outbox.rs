@@ -85,6 +85,16 @@ pub(crate) enum Written {
     History,
 }
 
+impl Written {
+    /// The run that it was about.
+    pub(crate) fn run(&self) -> Option<usize> {
+        match self {
+            Self::InsertRun(ix) | Self::UpdateRun(ix) => Some(*ix),
+            _ => None,
+        }
+    }
+}
+
 impl Outbox {
     /// Sends once everything changed so far is durable.
     pub(crate) fn after_commit(&mut self, run: Option<RunId>, message: Message) {

@@ -125,6 +125,17 @@ impl Shapes {
         Some(shape.class)
     }
 
+    /// Forgets how jobs fared that have no runs here, if it is out of date.
+    pub(crate) fn forget_healths(&mut self, expired: impl Fn(JobId) -> bool) {
+        self.remembered.retain(|job, _| !expired(*job));
+        let idle = |entry: &JobEntry| entry.shapes == 0 && entry.pause.is_none() && entry.groups.is_empty();
+        let gone = self.jobs.iter().filter(|(_, entry)| idle(entry) && expired(entry.id));
+        for (ix, job) in gone.map(|(ix, entry)| (ix, entry.id)).collect::<Vec<_>>() {
+            self.jobs.remove(ix);
+            self.job_by_id.remove(&job);
+        }
+    }
+
     /// Adds to or takes from the attempts of a job on a node.
     pub(crate) fn count_node(&mut self, job: usize, node: usize, up: bool) {
         let nodes = &mut self.jobs[job].nodes;

@@ -1,7 +1,10 @@
 //! Rate limits hold in every window, over keys, retries and owners.
 
+use std::collections::BTreeSet;
+
 use mainspring_model::spec::RateLimit;
 use mainspring_model::{Reason, RunState};
+use mainspring_store::Write;
 
 use crate::world::{Job, World, millis, secs};
 
@@ -105,4 +108,29 @@ fn a_window_waits_for_room_too() {
     assert_eq!(world.why(second).name(), "resources");
     world.finish(first);
     world.states(&[second], RunState::Running);
+}
+
+#[test]
+fn a_start_is_written_with_its_run_however_many_there_are() {
+    let mut world = World::new();
+    world.node_with("a", |node| node.slots = 10_000);
+    let job = limited(&mut world, 1, 10, Some("{{ params.t }}"));
+    world.commits = false;
+    // Those that are written first have the keys that come last.
+    for n in 0..2_500 {
+        world.submit_params(&job, &format!(r#"{{"t":"{}"}}"#, 9_999 - n));
+    }
+    let batch = world.cell.cut().unwrap();
+    let of_run = |write: &Write| match write {
+        Write::InsertRun(run) => Some(run.head.keys.as_ref().unwrap().rate.as_bytes().to_vec()),
+        _ => None,
+    };
+    let of_record = |write: &Write| match write {
+        Write::PutRecord(record) => record.key.as_bytes().rsplit(|byte| *byte == b'/').next().map(Vec::from),
+        _ => None,
+    };
+    let starts: BTreeSet<_> = batch.transaction.writes.iter().filter_map(of_run).collect();
+    let records: BTreeSet<_> = batch.transaction.writes.iter().filter_map(of_record).collect();
+    assert!(starts.len() < 2_500, "they do not fit into one batch");
+    assert!(starts.is_subset(&records), "{} starts, {} records", starts.len(), records.len());
 }
