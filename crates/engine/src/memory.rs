@@ -156,6 +156,9 @@ impl Cell {
         if is != was || ages {
             self.outbox.memories.insert(About::Health(job.id));
         }
+        if (is.losses > 0) != (was.losses > 0) {
+            self.suspicion_changed(job_ix);
+        }
     }
 
     /// Up to so many records that changed: those of the runs that were just written first, because a start is written with the run that it is (I21).

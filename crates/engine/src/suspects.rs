@@ -17,8 +17,9 @@ pub(crate) struct Suspects {
 
 impl Suspects {
     pub(crate) fn placed(&mut self, run: usize, job: usize, node: usize) {
-        self.attempts.insert(run, (job, node));
-        self.jobs_on.entry(node).or_default().push(job);
+        if self.attempts.insert(run, (job, node)).is_none() {
+            self.jobs_on.entry(node).or_default().push(job);
+        }
     }
 
     pub(crate) fn ended(&mut self, run: usize) {

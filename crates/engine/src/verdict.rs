@@ -163,6 +163,27 @@ impl Cell {
         }
     }
 
+    /// A job became a suspect or was cleared: so are the attempts that it already has. Rare, so all that run are looked at.
+    pub(crate) fn suspicion_changed(&mut self, job: usize) {
+        let held = self
+            .nodes
+            .entries
+            .iter()
+            .flat_map(|(node, entry)| entry.runs.iter().map(move |run| (*run, node)));
+        let of_job = held.filter(|(run, _)| self.shapes.of(&self.runs.entries[*run]).job == job);
+        let attempts: Vec<(usize, usize)> = of_job.collect();
+        let suspect = self.is_suspect(job);
+        for (run, node) in attempts {
+            if suspect {
+                self.suspects.placed(run, job, node);
+            } else {
+                self.suspects.ended(run);
+            }
+        }
+        // Those that kept away from it may go there now.
+        self.room += u64::from(!suspect);
+    }
+
     /// Whether the job lost a node and has not succeeded since.
     pub(crate) fn is_suspect(&self, job: usize) -> bool {
         self.shapes.jobs[job].health.losses > 0

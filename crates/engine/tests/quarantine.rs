@@ -105,3 +105,29 @@ fn several_attempts_lost_with_one_node_are_one_incident() {
     world.pass(world.config.lost_after);
     world.states(&runs, RunState::Running);
 }
+
+#[test]
+fn what_a_job_already_has_elsewhere_is_suspect_with_it_and_cleared_with_it() {
+    let mut world = World::new();
+    let a = world.node_with("a", |node| node.slots = 1);
+    world.node("b");
+    let c = world.node("c");
+    world.node("d");
+    let first = world.job_with(|spec| {
+        spec.dispatch = balancer(Balancer::First);
+        spec.delivery = mainspring_model::spec::Delivery::AtMostOnce;
+    });
+    let names = ["c", "b", "d"].map(|name| name.parse().unwrap()).to_vec();
+    let second = world.job_with(|spec| spec.dispatch = balancer(Balancer::Failover(names)));
+    let (lost, good, left) = (world.submit(&first), world.submit(&first), world.submit(&first));
+    let other = world.submit(&second);
+    assert_eq!(world.nodes_of(&[lost, good, left, other]), ["a", "b", "b", "c"]);
+    world.silence(a);
+    world.silence(c);
+    world.pass(world.config.lost_after);
+    world.states(&[lost], RunState::FinalFailed);
+    assert_eq!(world.node_of(other), "d", "the first job is a suspect on b too");
+    world.finish(good);
+    let next = world.submit(&second);
+    assert_eq!(world.node_of(next), "b", "what the first job still has there is innocent");
+}
