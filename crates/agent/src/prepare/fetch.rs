@@ -12,21 +12,19 @@ use mainspring_model::spec::Artifact;
 use mainspring_sidecar::protocol::{File, Start};
 use mainspring_sidecar::{AttemptKey, Layout};
 use serde::{Deserialize, Serialize};
-use tokio::sync::Semaphore;
 
 use super::PUBLISH;
 use super::cache::Cache;
 use super::environment::upper;
 use super::launch;
 use super::template::Values;
+use super::turns::Turns;
 use super::users::Users;
 use crate::core::Order;
 use crate::error::Error;
 use crate::options::Options;
 use crate::repository::Repository;
 
-/// Attempts whose files are copied at once.
-const AT_ONCE: usize = 8;
 /// The longest artifact.
 const ARTIFACT_BYTES_MAX: u64 = 64 << 30;
 /// The longest input.
@@ -40,7 +38,9 @@ pub(crate) struct Fetcher {
     repository: Repository,
     cache: Cache,
     users: Users,
-    permits: Semaphore,
+    /// Before attempts start, and after they ended: what is finished does not wait for what begins.
+    incoming: Turns,
+    outgoing: Turns,
 }
 
 /// An input or an output as the task sees it, and where it is copied from or to.
@@ -49,6 +49,9 @@ struct Copy {
     name: String,
     path: PathBuf,
     url: String,
+    /// Whose it is.
+    #[serde(default)]
+    namespace: String,
 }
 
 /// An order with its copies.
@@ -75,8 +78,8 @@ impl Fetcher {
         let transfers = Transfers::new(networks, places, buckets)
             .map_err(|error| Error::Option { name: "allowed_networks", why: error.to_string() })?;
         let cache = Cache::new(directory.join("cache"), options.cache_bytes_max);
-        let (users, permits) = (Users::new(options), Semaphore::new(AT_ONCE));
-        Ok(Arc::new(Self { layout, transfers, repository, cache, users, permits }))
+        let (users, incoming, outgoing) = (Users::new(options), Turns::default(), Turns::default());
+        Ok(Arc::new(Self { layout, transfers, repository, cache, users, incoming, outgoing }))
     }
 
     /// As whom tasks run.
@@ -96,7 +99,7 @@ impl Fetcher {
 
     /// Makes an order ready that needs files. The answer says whether it has outputs to be copied.
     pub(crate) async fn prepare(&self, order: &Order) -> Result<(Box<Start>, bool), String> {
-        let _permit = self.permits.acquire().await.map_err(|error| error.to_string())?;
+        let _turn = self.incoming.take(order.namespace.as_str()).await?;
         let key = AttemptKey::from(order.token);
         let Plan { mut start, inputs, outputs } = self.plan(order, &key)?;
         self.make_directories(&key, start.user.is_some())?;
@@ -123,11 +126,12 @@ impl Fetcher {
 
     /// Copies the outputs of an attempt that ended well to where its directory says.
     pub(crate) async fn publish(&self, key: AttemptKey) -> Result<(), String> {
-        let _permit = self.permits.acquire().await.map_err(|error| error.to_string())?;
         let memo = self.layout.attempt(&key).join(PUBLISH);
         let text = tokio::fs::read(&memo).await.map_err(|error| format!("{}: {error}", memo.display()))?;
         let outputs: Vec<Copy> = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
-        for output in outputs {
+        let namespace = outputs.first().map_or("", |output| &output.namespace);
+        let _turn = self.outgoing.take(namespace).await?;
+        for output in &outputs {
             let stored = self.transfers.store(&output.path, &output.url).await;
             stored.map_err(|error| format!("output {}: {}", output.name, words_of(error)))?;
         }
@@ -142,13 +146,13 @@ impl Fetcher {
         for (name, template) in &order.spec.inputs {
             let place = values.render(|| format!("inputs.{name}"), template)?;
             let path = self.layout.attempt(key).join("inputs").join(upper(name).to_lowercase());
-            let seen = add(&mut inputs, name, path, place);
+            let seen = add(&mut inputs, order, name, path, place);
             start.env.push((format!("MAINSPRING_INPUT_{}", upper(name)), seen));
         }
         for (name, template) in &order.spec.outputs {
             let place = values.render(|| format!("outputs.{name}"), template)?;
             let path = self.layout.work(key).join(format!("output-{}", upper(name).to_lowercase()));
-            let seen = add(&mut outputs, name, path, place);
+            let seen = add(&mut outputs, order, name, path, place);
             start.env.push((format!("MAINSPRING_OUTPUT_{}", upper(name)), seen));
         }
         Ok(Plan { start, inputs, outputs })
@@ -189,12 +193,13 @@ fn words_of(error: mainspring_blob::Error) -> String {
 }
 
 /// Remembers a copy if the place is a URL; what the task is told.
-fn add(copies: &mut Vec<Copy>, name: &str, path: PathBuf, place: String) -> String {
+fn add(copies: &mut Vec<Copy>, order: &Order, name: &str, path: PathBuf, place: String) -> String {
     if !Transfers::is_url(&place) {
         return place;
     }
     let seen = path.to_string_lossy().into_owned();
-    copies.push(Copy { name: name.to_owned(), path, url: place });
+    let namespace = order.namespace.to_string();
+    copies.push(Copy { name: name.to_owned(), path, url: place, namespace });
     seen
 }
 

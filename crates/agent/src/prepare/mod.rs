@@ -1,7 +1,7 @@
 //! From an order to what the sidecar is told: templates rendered, variables set, files fetched.
 //!
 //! - `launch` is the order to the sidecar, `environment` its variables, `template` the texts in both, `users` as whom it runs.
-//! - `fetch` copies artifacts, inputs and outputs, `cache` keeps artifacts for later.
+//! - `fetch` copies artifacts, inputs and outputs, `cache` keeps artifacts for later, `turns` says how many at once.
 //!
 //! Most orders need nothing fetched and are made ready at once, without IO. The others are made ready in a task of their
 //! own, beside everything else.
@@ -11,6 +11,7 @@ mod environment;
 mod fetch;
 mod launch;
 mod template;
+mod turns;
 mod users;
 
 use mainspring_sidecar::protocol::Start;
