@@ -128,6 +128,7 @@ operations! {
     Ready, "ready", Viewer, Anyone, false, "Tells whether the process takes requests.";
     Schema, "schema", Viewer, Anyone, false, "The schema of this API.";
     Manual, "manual", Viewer, Anyone, false, "A page to read the schema of this API.";
+    Front, "front", Viewer, Anyone, false, "The page where login links lead.";
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod events;
 mod failure;
 mod follow;
 mod frame;
+mod front;
 mod openapi;
 mod origin;
 mod params;

@@ -203,6 +203,7 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
         Operation::Ready => sample("GET", "/readyz"),
         Operation::Schema => sample("GET", "/openapi.json"),
         Operation::Manual => sample("GET", "/docs"),
+        Operation::Front => sample("GET", "/"),
     }
 }
 

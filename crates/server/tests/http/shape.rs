@@ -8,7 +8,7 @@ use super::World;
 async fn everything_that_goes_wrong_is_a_problem() {
     let world = World::start().await;
     world.get("/v1/nothing").await.problem(404, "not_found");
-    world.get("/").await.problem(404, "not_found");
+    world.get("/nothing").await.problem(404, "not_found");
     let reply = world.call(&world.admin, "DELETE", "/v1/runs", None).await;
     reply.problem(405, "method_not_allowed");
     assert!(reply.header("allow").is_some_and(|allow| allow.contains("GET") && allow.contains("POST")));
@@ -53,6 +53,31 @@ async fn the_schema_and_its_page_are_served() {
     assert_eq!(page.status, 200);
     let text = String::from_utf8_lossy(&page.body).into_owned();
     assert!(!text.contains("http://") && !text.contains("https://"), "nothing from elsewhere");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_login_link_leads_to_a_page_that_can_sign_in() {
+    let world = World::start().await;
+    let path = world.app.issue_login_code().await.unwrap().path;
+    let (page, code) = path.split_once("#login=").expect("a page and a code");
+    for (language, words) in [("en", "To sign in"), ("zh-CN,zh;q=0.9", "登录")] {
+        let reply = world.send("GET", page, &[("accept-language", language)], b"").await;
+        assert_eq!(reply.status, 200);
+        let text = String::from_utf8_lossy(&reply.body).into_owned();
+        assert!(text.contains(words) && text.contains("/v1/sessions"), "{text}");
+        assert!(!text.contains("http://") && !text.contains("https://"), "nothing from elsewhere");
+        let policy = reply.header("content-security-policy").expect("a policy");
+        let nonce = policy.split_once("script-src 'nonce-").and_then(|(_, rest)| rest.split('\'').next());
+        let nonce = nonce.expect("a nonce");
+        assert!(text.contains(&format!("<script nonce=\"{nonce}\">")), "{policy}");
+        assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+    }
+    // As the page asks.
+    let origin = format!("http://{}", world.address);
+    let headers = [("content-type", "application/json"), ("origin", origin.as_str())];
+    let body = serde_json::to_vec(&json!({ "code": code })).unwrap();
+    let opened = world.send("POST", "/v1/sessions", &headers, &body).await;
+    assert_eq!(opened.expect(201)["identity"]["subject"], "admin", "what the page shows");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

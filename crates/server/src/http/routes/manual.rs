@@ -1,4 +1,4 @@
-//! The schema, and a page to read it.
+//! The schema, a page to read it, and the page where login links lead.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use mainspring_app::Operation;
 use serde_json::json;
 
 use crate::http::route::Route;
-use crate::http::{docs, openapi};
+use crate::http::{docs, front, openapi};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -19,6 +19,7 @@ pub(super) fn routes() -> Vec<Route> {
             &[("application/json", json!({"type": "object"}))],
         ),
         Route::get("/docs", Operation::Manual, page).answers_raw(200, "The page.", Some("text/html")),
+        Route::get("/", Operation::Front, front::page).answers_raw(200, "The page.", Some("text/html")),
     ]
 }
 
