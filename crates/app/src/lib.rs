@@ -33,6 +33,7 @@ mod record;
 mod runs;
 mod secret;
 mod stats;
+mod triggers;
 mod watch;
 
 pub use app::{App, Options, Parts};
@@ -48,4 +49,5 @@ pub use principal::{Caller, Principal};
 pub use random::Random;
 pub use runs::{LogQuery, LogTarget};
 pub use secret::SecretKind;
+pub use triggers::Named as NamedTrigger;
 pub use watch::{Watch, WatchFilter};

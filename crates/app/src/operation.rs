@@ -63,6 +63,16 @@ operations! {
     JobPause, "job.pause", Operator, Namespace, true, "Lets a job start no further attempts.";
     JobResume, "job.resume", Operator, Namespace, true, "Lets a paused job go on.";
 
+    TriggerList, "trigger.list", Viewer, Namespace, false, "Lists triggers.";
+    JobTriggers, "job.triggers", Viewer, Namespace, false, "Lists the triggers of a job.";
+    TriggerGet, "trigger.get", Viewer, Namespace, false, "Reads a trigger.";
+    TriggerHistory, "trigger.history", Viewer, Namespace, false, "Lists what became of a trigger's planned moments.";
+    TriggerPreview, "trigger.preview", Viewer, SignedIn, false, "Tells when a trigger would fire.";
+    TriggerPause, "trigger.pause", Operator, Namespace, true, "Lets a trigger fire no more.";
+    TriggerResume, "trigger.resume", Operator, Namespace, true, "Lets a paused trigger go on.";
+    TriggerFire, "trigger.fire", Operator, Namespace, true, "Fires a trigger now.";
+    TriggerCursor, "trigger.cursor", Operator, Namespace, true, "Has a trigger go on from another moment.";
+
     RunSubmit, "run.submit", Operator, Namespace, true, "Submits a run of a job.";
     RunSubmitSpec, "run.submit_spec", Editor, Namespace, true, "Submits a run with a specification of its own.";
     RunBatch, "run.batch", Operator, Namespace, true, "Submits many runs at once.";

@@ -123,6 +123,8 @@ pub(crate) enum Command {
     Artifact(commands::artifact::Artifact),
     /// Drain, resume, label and invite nodes
     Node(commands::node::Node),
+    /// See what fires by itself, when, and what became of it
+    Trigger(commands::trigger::Trigger),
     /// List, make and remove namespaces
     Namespace(commands::namespace::Namespace),
     /// Say who may do what

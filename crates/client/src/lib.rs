@@ -40,6 +40,7 @@ mod nodes;
 mod pages;
 mod runs;
 mod sse;
+mod triggers;
 mod watch;
 pub mod worker;
 

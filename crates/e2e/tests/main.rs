@@ -10,4 +10,5 @@ mod mariadb;
 mod ordinary;
 mod stops;
 mod submits;
+mod triggers;
 mod world;

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::operation::Operation;
 use crate::precondition::Precondition;
 use crate::principal::Caller;
+use crate::triggers::Merging;
 
 impl App {
     /// Removes a job.
@@ -32,7 +33,8 @@ impl App {
             return self.refused(entry, error).await;
         }
         let removal = Write::RemoveJob { id: found.id, expected: found.revision };
-        let outcomes = self.journal.commit(vec![removal], entry).await?;
+        let merged = Merging { namespace, job: found.id, version: 0, spec: None };
+        let outcomes = self.commit_with_triggers(vec![removal], merged, entry).await?;
         self.jobs.forget(namespace, &found.name);
         if outcomes.iter().any(|outcome| *outcome != Outcome::Applied) {
             return Err(Error::new(ErrorCode::Conflict, "the job changed meanwhile"));

@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::operation::Operation;
 use crate::precondition::Precondition;
 use crate::principal::Caller;
+use crate::triggers::Merging;
 
 /// A job to be.
 #[derive(Debug, Clone)]
@@ -135,8 +136,10 @@ impl App {
         let entry = Entry { detail: Some(format!("version {}", version.version).into()), ..entry };
         let (namespace, name) = (job.namespace.clone(), job.name.clone());
         let key = (version.job, version.version);
+        let merged =
+            Merging { namespace: &namespace, job: job.id, version: job.current_version, spec: Some(&spec) };
         let writes = vec![Write::PutJob(Box::new(job)), Write::InsertJobVersion(Box::new(version))];
-        let outcomes = self.journal.commit(writes, entry).await?;
+        let outcomes = self.commit_with_triggers(writes, merged, entry).await?;
         self.jobs.forget(&namespace, &name);
         let is_written = outcomes.iter().all(|outcome| *outcome == Outcome::Applied);
         match outcomes.iter().find_map(Outcome::conflict) {

@@ -32,6 +32,7 @@ pub(crate) mod sidecar;
 pub(crate) mod submit;
 pub(crate) mod token;
 pub(crate) mod top;
+pub(crate) mod trigger;
 pub(crate) mod up;
 pub(crate) mod wait;
 mod watching;
@@ -75,6 +76,7 @@ fn ask(command: Command, global: &Global, output: Output) -> Result<ExitCode, Fa
             Command::Submit(command) => command.run(context).await,
             Command::Run(command) => command.run(context).await,
             Command::Jobs(command) => command.run(context).await,
+            Command::Trigger(command) => command.run(context).await,
             Command::Runs(command) => command.run(context).await,
             Command::Nodes(command) => command.run(context).await,
             Command::Describe(command) => command.run(context).await,

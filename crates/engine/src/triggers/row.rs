@@ -169,6 +169,9 @@ impl TriggerKey {
 }
 
 impl TriggerRow {
+    /// The kind of its records.
+    pub const KIND: RecordKind = TRIGGERS;
+
     /// Where triggers of a cell stand, after one of them.
     pub(crate) fn of_cell(cell: CellId, after: Option<RecordKey>) -> RecordQuery {
         let prefix = Box::from(cell.0.to_be_bytes());

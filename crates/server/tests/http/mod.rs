@@ -10,6 +10,7 @@ mod permissions;
 mod runs;
 mod shape;
 mod sign_in;
+mod triggers;
 mod watch;
 mod wire;
 mod world;

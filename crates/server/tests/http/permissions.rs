@@ -126,6 +126,20 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
         Operation::JobDiff => sample("GET", of_job("diff?from=1&to=1&")),
         Operation::JobPause => with("POST", of_job("pause?"), json!({"note": "x"})),
         Operation::JobResume => sample("POST", of_job("resume?")),
+        Operation::TriggerList => sample("GET", format!("/v1/triggers?namespace={target}")),
+        Operation::JobTriggers => sample("GET", of_trigger(world, target, None).await),
+        Operation::TriggerGet => sample("GET", of_trigger(world, target, Some("")).await),
+        Operation::TriggerHistory => sample("GET", of_trigger(world, target, Some("/history")).await),
+        Operation::TriggerPreview => {
+            sample("GET", "/v1/triggers/preview?trigger=%7B%22every%22:%221h%22%7D")
+        }
+        Operation::TriggerPause => sample("POST", of_trigger(world, target, Some("/pause")).await),
+        Operation::TriggerResume => sample("POST", of_trigger(world, target, Some("/resume")).await),
+        Operation::TriggerFire => sample("POST", of_trigger(world, target, Some("/fire")).await),
+        Operation::TriggerCursor => {
+            let path = of_trigger(world, target, Some("/cursor")).await;
+            with("PUT", path, json!({"cursor": "2100-01-01T00:00:00Z"}))
+        }
         Operation::RunSubmit => with("POST", "/v1/runs", json!({"namespace": target, "job": "etl"})),
         Operation::RunSubmitSpec => {
             let spec = json!({"name": "once", "script": "true"});
@@ -209,6 +223,13 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
 
 async fn run(world: &World, target: &str, tail: &str) -> String {
     format!("/v1/runs/{}{tail}", world.run(target, "etl").await)
+}
+
+/// A trigger, or all of its job.
+async fn of_trigger(world: &World, target: &str, tail: Option<&str>) -> String {
+    world.timed(target, "timed", json!([{"every": "1h"}])).await;
+    let tail = tail.map(|tail| format!("/every{tail}")).unwrap_or_default();
+    format!("/v1/jobs/timed/triggers{tail}?namespace={target}")
 }
 
 async fn member(world: &World, target: &str) -> String {

@@ -106,6 +106,14 @@ impl World {
         reply.json()
     }
 
+    /// A job that fires by itself.
+    pub(crate) async fn timed(&self, namespace: &str, name: &str, triggers: Value) -> Value {
+        let spec = json!({"name": name, "script": "true", "triggers": triggers});
+        let reply = self.put(&format!("/v1/jobs/{name}?namespace={namespace}"), spec).await;
+        assert!(matches!(reply.status, 200 | 201), "{}", String::from_utf8_lossy(&reply.body));
+        reply.json()
+    }
+
     /// A run of a job; no node is there, so it waits.
     pub(crate) async fn run(&self, namespace: &str, job: &str) -> String {
         let body = json!({"namespace": namespace, "job": job});

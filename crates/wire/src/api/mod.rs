@@ -26,6 +26,7 @@ mod submit;
 mod time;
 mod timeline;
 mod token;
+mod trigger;
 mod watch;
 
 pub use artifact::Artifact;
@@ -50,4 +51,7 @@ pub use submit::{BatchResult, BatchSubmit, RerunRequest, Submit, SubmitOutcome, 
 pub use time::Time;
 pub use timeline::{TimelineEntry, TimelineKind};
 pub use token::{CreateToken, CreatedToken, Grant, Identity, Token, TokenScope};
+pub use trigger::{
+    CursorRequest, Description, Occurrence, OccurrenceOutcome, Planned, Preview, PreviewRequest, Trigger,
+};
 pub use watch::{WatchEvent, WatchWhat};

@@ -38,6 +38,12 @@ pub struct Run {
     pub priority: u16,
     /// Who asked for it.
     pub submitted_by: String,
+    /// The trigger of the job that fired it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<String>,
+    /// The moment that it was planned for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logical_time: Option<Time>,
     /// The key it was submitted with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
@@ -200,6 +206,8 @@ impl From<&mainspring_model::Run> for Run {
             losses: status.losses,
             priority: head.priority,
             submitted_by: head.submitted_by.to_string(),
+            trigger: head.fired.as_ref().map(|fired| fired.trigger.to_string()),
+            logical_time: head.fired.as_ref().map(|fired| fired.planned.into()),
             idempotency_key: head.idempotency_key.as_deref().map(Into::into),
             node: status.node,
             node_name: None,

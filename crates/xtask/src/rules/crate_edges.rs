@@ -31,7 +31,7 @@ const ALLOWED: &[Edges] = &[
     Edges { from: "blob", to: &["model"], to_in_tests: &[] },
     Edges {
         from: "app",
-        to: &["model", "store", "engine", "wire", "blob"],
+        to: &["model", "cron", "store", "engine", "wire", "blob"],
         to_in_tests: &["store-mem", "store-sql"],
     },
     Edges { from: "sidecar", to: &["model"], to_in_tests: &[] },

@@ -14,6 +14,7 @@ mod sessions;
 mod stats;
 mod submit;
 mod tokens;
+mod triggers;
 mod watch;
 
 use mainspring_app::Operation;
@@ -24,6 +25,7 @@ use super::route::Route;
 pub(crate) fn all() -> Vec<Route> {
     [
         jobs::routes(),
+        triggers::routes(),
         submit::routes(),
         runs::routes(),
         logs::routes(),

@@ -1,0 +1,307 @@
+//! `mainspring trigger`: what fires by itself, when, and what became of it.
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use mainspring_client::api::{Occurrence, OccurrenceOutcome, PreviewRequest, Time, Trigger as Standing};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::{BAD, Column, DIM, GOOD, Row, Table, WARN, clock, span};
+
+/// What `trigger` takes.
+#[derive(Debug, Args)]
+pub(crate) struct Trigger {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// List triggers and when they fire next
+    List {
+        /// Only those of this job
+        job: Option<String>,
+        /// In every namespace, whatever the settings say
+        #[arg(short = 'A', long)]
+        all_namespaces: bool,
+        /// How many at most
+        #[arg(long, default_value_t = 500)]
+        limit: usize,
+    },
+    /// Show the next moments of a trigger, of a job or only thought of
+    #[command(after_help = "Examples:\n  mainspring trigger preview report nightly\n  \
+                            mainspring trigger preview --cron '0 3 * * MON-FRI' --zone Europe/Berlin --count 5")]
+    Preview {
+        /// The job
+        #[arg(required_unless_present_any = ["cron", "every"])]
+        job: Option<String>,
+        /// The trigger; may be left out when the job has one
+        trigger: Option<String>,
+        /// An expression instead of a job
+        #[arg(long, conflicts_with_all = ["job", "every"], value_name = "EXPRESSION")]
+        cron: Option<String>,
+        /// An interval instead of a job
+        #[arg(long, conflicts_with = "job", value_name = "DURATION")]
+        every: Option<String>,
+        /// Where the wall clock of `--cron` is read
+        #[arg(long, requires = "cron")]
+        zone: Option<String>,
+        /// How many moments
+        #[arg(long, default_value_t = 10)]
+        count: u16,
+        /// Moments after this, such as 2027-03-27T00:00:00Z; without it, from now on
+        #[arg(long, value_name = "TIME")]
+        after: Option<Time>,
+    },
+    /// Show what became of planned moments, the newest first
+    History {
+        #[command(flatten)]
+        which: Which,
+        /// How many at most
+        #[arg(long, default_value_t = 50)]
+        limit: usize,
+    },
+    /// Let a trigger fire no more
+    Pause {
+        #[command(flatten)]
+        which: Which,
+        /// Why, for those who come after
+        #[arg(short, long, default_value = "")]
+        message: String,
+    },
+    /// Let a paused trigger go on; moments that passed go by its misfire policy
+    Resume {
+        #[command(flatten)]
+        which: Which,
+        /// Why, for those who come after
+        #[arg(short, long, default_value = "")]
+        message: String,
+    },
+    /// Fire a trigger now, whatever the clock says
+    Fire {
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Have a trigger go on from another moment: the time machine
+    #[command(
+        after_help = "Moments between there and now go by the trigger's misfire policy. What has fired does not \
+                            fire again."
+    )]
+    Cursor {
+        /// The job
+        job: String,
+        /// The trigger
+        trigger: String,
+        /// The moment, such as 2026-11-15T00:00:00Z
+        at: Time,
+    },
+}
+
+/// Which trigger.
+#[derive(Debug, Args)]
+struct Which {
+    /// The job
+    job: String,
+    /// The trigger; may be left out when the job has one
+    trigger: Option<String>,
+}
+
+const TRIGGERS: &[Column] = &[
+    Column::always("JOB"),
+    Column::always("TRIGGER"),
+    Column::always("WHEN"),
+    Column::always("NEXT"),
+    Column::always("IN"),
+    Column::always("STATE"),
+    Column::always("FIRED"),
+    Column::wide("NAMESPACE"),
+    Column::wide("LAST RUN"),
+    Column::wide("CURSOR"),
+];
+const OCCURRENCES: &[Column] = &[
+    Column::always("PLANNED"),
+    Column::always("OUTCOME"),
+    Column::always("LATE"),
+    Column::always("RUN"),
+    Column::always("WHY"),
+];
+const MOMENTS: &[Column] =
+    &[Column::always("LOCAL"), Column::always("UTC"), Column::always("IN"), Column::always("NOTE")];
+
+impl Trigger {
+    pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
+        let namespace = context.namespace();
+        match self.verb {
+            Verb::List { job, all_namespaces, limit } => {
+                let pages = match &job {
+                    Some(job) => context.client.job_triggers(namespace, job),
+                    None => context.client.triggers(namespace.filter(|_| !all_namespaces)),
+                };
+                let triggers = pages.take(limit).await?;
+                context.output.list(&triggers, || table(&triggers))?;
+            }
+            Verb::Preview { job, trigger, cron, every, zone, count, after } => {
+                let mut of = (None, None);
+                let mut written = match (job, cron, every) {
+                    (Some(job), ..) => {
+                        let found = Which { job, trigger }.find(context).await?;
+                        of = (Some(found.namespace), Some(found.job_name));
+                        found.spec
+                    }
+                    (None, Some(cron), _) => json!({"cron": cron}),
+                    (None, None, every) => json!({"every": every}),
+                };
+                if let Some(zone) = zone {
+                    written["zone"] = zone.into();
+                }
+                let (trigger, (namespace, job)) = (written.to_string(), of);
+                preview(context, &PreviewRequest { trigger, namespace, job, after, count: Some(count) })
+                    .await?;
+            }
+            Verb::History { which, limit } => {
+                let name = which.name(context).await?;
+                let lines = context.client.trigger_history(namespace, &which.job, &name).take(limit).await?;
+                context.output.list(&lines, || history(&lines))?;
+            }
+            Verb::Pause { which, message } => {
+                let name = which.name(context).await?;
+                context.client.pause_trigger(namespace, &which.job, &name, &message).await?;
+                let job = &which.job;
+                context.output.say(format!(
+                    "{job}/{name} fires no more; `mainspring trigger resume {job} {name}` lets it go on"
+                ));
+            }
+            Verb::Resume { which, message } => {
+                let name = which.name(context).await?;
+                let trigger = context.client.resume_trigger(namespace, &which.job, &name, &message).await?;
+                context.output.say(format!("{}/{name} goes on{}", which.job, next(&trigger)));
+            }
+            Verb::Fire { which } => {
+                let name = which.name(context).await?;
+                let made = context.client.fire_trigger(namespace, &which.job, &name).await?;
+                context.output.one(&made, || made.id.to_string())?;
+                context.output.say(format!("`mainspring logs -f {}` follows it", made.id));
+            }
+            Verb::Cursor { job, trigger, at } => {
+                let moved = context.client.move_trigger(namespace, &job, &trigger, at).await?;
+                context.output.say(format!("{job}/{trigger} goes on from {at}{}", next(&moved)));
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Which {
+    /// The trigger's name: the one that was given, or the only one.
+    async fn name(&self, context: &Context) -> Result<String, Failure> {
+        match &self.trigger {
+            Some(name) => Ok(name.clone()),
+            None => Ok(self.find(context).await?.name),
+        }
+    }
+
+    async fn find(&self, context: &Context) -> Result<Standing, Failure> {
+        let (client, namespace) = (&context.client, context.namespace());
+        if let Some(name) = &self.trigger {
+            return Ok(client.trigger(namespace, &self.job, name).await?);
+        }
+        let mut triggers = client.job_triggers(namespace, &self.job).take(1_000).await?;
+        match triggers.len() {
+            0 => Err(Failure::usage(format!("{} has no trigger; give it one under `triggers`", self.job))),
+            1 => Ok(triggers.remove(0)),
+            _ => {
+                let names: Vec<&str> = triggers.iter().map(|trigger| trigger.name.as_str()).collect();
+                Err(Failure::usage(format!(
+                    "{} has several triggers: {}; name one",
+                    self.job,
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+}
+
+async fn preview(context: &Context, request: &PreviewRequest) -> Result<(), Failure> {
+    let preview = context.client.preview_trigger(request).await?;
+    let now = clock();
+    context.output.say(&preview.description.en);
+    context.output.list(&preview.moments, || {
+        Table::new(MOMENTS, "nothing is planned").rows(preview.moments.iter().map(|moment| {
+            Row::new(moment.at)
+                .cell(&moment.local)
+                .cell(short(moment.at))
+                .cell(span(moment.at.0.since(now)))
+                .styled(&moment.note, WARN)
+        }))
+    })
+}
+
+fn table(triggers: &[Standing]) -> Table {
+    let now = clock();
+    Table::new(TRIGGERS, "no triggers; a job file has them under `triggers`").rows(triggers.iter().map(
+        |trigger| {
+            let (state, style) = match &trigger.pause {
+                Some(_) => ("paused", WARN),
+                None if trigger.next.is_none()
+                    && trigger.spec.get("cron").or(trigger.spec.get("every")).is_some() =>
+                {
+                    ("over", DIM)
+                }
+                None => ("active", GOOD),
+            };
+            let next = trigger.fires_at.filter(|_| trigger.pause.is_none());
+            Row::new(format!("{}/{}", trigger.job_name, trigger.name))
+                .cell(&trigger.job_name)
+                .cell(&trigger.name)
+                .cell(&trigger.description.en)
+                .cell(next.map(short).unwrap_or_default())
+                .cell(next.map(|next| span(next.0.since(now))).unwrap_or_default())
+                .styled(state, style)
+                .cell(trigger.fired)
+                .cell(&trigger.namespace)
+                .cell(trigger.last_run.map(|run| run.to_string()).unwrap_or_default())
+                .cell(short(trigger.cursor))
+        },
+    ))
+}
+
+fn history(lines: &[Occurrence]) -> Table {
+    Table::new(OCCURRENCES, "nothing was planned yet").rows(lines.iter().map(|line| {
+        let style = match line.outcome {
+            OccurrenceOutcome::Fired => GOOD,
+            OccurrenceOutcome::Merged => DIM,
+            OccurrenceOutcome::Skipped => WARN,
+            OccurrenceOutcome::Missed => BAD,
+        };
+        let planned = match line.through {
+            Some(through) => format!("{} to {}", short(line.planned), short(through)),
+            None => short(line.planned),
+        };
+        let outcome = match (line.through, line.count) {
+            (None, _) => line.outcome.name().to_owned(),
+            (Some(_), Some(count)) => format!("{} × {count}", line.outcome.name()),
+            (Some(_), None) => format!("{} × many", line.outcome.name()),
+        };
+        Row::new(line.planned)
+            .cell(planned)
+            .styled(outcome, style)
+            .cell(span(std::time::Duration::from_millis(line.late_ms)))
+            .cell(line.run.map(|run| run.to_string()).unwrap_or_default())
+            .cell(&line.reason)
+    }))
+}
+
+/// A moment to the second.
+fn short(at: Time) -> String {
+    let text = at.to_string();
+    match text.split_once('.') {
+        Some((seconds, _)) => format!("{seconds}Z"),
+        None => text,
+    }
+}
+
+fn next(trigger: &Standing) -> String {
+    trigger.fires_at.map(|at| format!("; it fires next at {}", short(at))).unwrap_or_default()
+}

@@ -1,0 +1,102 @@
+//! What fires by itself, with the server killed in between: every planned second is one run, whatever happens.
+
+use std::collections::BTreeMap;
+
+use mainspring_model::{Timestamp, time};
+use serde_json::Value;
+
+use crate::world::{Store, World, on_every_store};
+
+on_every_store! {
+    every_second_fires_once_whoever_dies
+    what_passed_while_nobody_was_there_is_accounted_for
+}
+
+const KILLS: usize = 3;
+
+fn apply(world: &World, job: &str) {
+    let file = world.path("job.yaml");
+    std::fs::write(&file, job).unwrap();
+    let file = file.to_str().unwrap();
+    world.text(&["apply", file, "--yes"]);
+}
+
+/// The ledger, the oldest first.
+fn ledger(world: &World, trigger: &str) -> Vec<Value> {
+    let history = world.json(&["trigger", "history", "ticks", trigger, "--limit", "1000"]);
+    let mut lines = history["items"].as_array().unwrap().clone();
+    lines.reverse();
+    lines
+}
+
+fn second(at: &Value) -> i64 {
+    time::text::parse(at.as_str().unwrap()).unwrap().as_micros() / 1_000_000
+}
+
+fn until_more(world: &World, than: usize) {
+    world.until("more has fired", |world| (ledger(world, "all").len() > than).then_some(()));
+}
+
+fn every_second_fires_once_whoever_dies(store: Store) {
+    let mut world = World::new(store);
+    let done = world.path("done");
+    apply(
+        &world,
+        &format!(
+            "name: ticks\nscript: echo $MAINSPRING_PARAM_AT >> {}\nretry: 0\nparameters: {{at: string}}\n\
+             triggers:\n- name: all\n  cron: '* * * * * *'\n  misfire: all\n  \
+             parameters: {{at: '{{{{ logical_time | date(\"%s\") }}}}'}}\n",
+            done.display()
+        ),
+    );
+    until_more(&world, 2);
+    for _ in 0..KILLS {
+        let before = ledger(&world, "all").len();
+        world.kill_server();
+        world.start_server();
+        until_more(&world, before + 2);
+    }
+    world.text(&["trigger", "pause", "ticks", "all"]);
+    let lines = ledger(&world, "all");
+    let planned: Vec<i64> = lines.iter().map(|line| second(&line["planned"])).collect();
+    let expected: Vec<i64> = (planned[0]..planned[0] + planned.len() as i64).collect();
+    assert_eq!(planned, expected, "no second is missing and none comes twice");
+    assert!(lines.iter().all(|line| line["outcome"] == "fired"), "{lines:?}");
+    let runs: Vec<Value> =
+        world.json(&["runs", "--job", "ticks", "--limit", "1000"])["items"].as_array().unwrap().clone();
+    assert_eq!(runs.len(), lines.len());
+    let mut by_moment: BTreeMap<i64, usize> = BTreeMap::new();
+    for run in &runs {
+        *by_moment.entry(second(&run["logical_time"])).or_default() += 1;
+        world.wait(run["id"].as_str().unwrap());
+    }
+    assert!(by_moment.values().all(|runs| *runs == 1), "{by_moment:?}");
+    let mut executed: Vec<i64> =
+        world.until_file("done").lines().map(|line| line.trim().parse().unwrap()).collect();
+    executed.sort_unstable();
+    assert_eq!(executed, planned, "each was executed once\n{}", world.logs());
+}
+
+fn what_passed_while_nobody_was_there_is_accounted_for(store: Store) {
+    let mut world = World::new(store);
+    apply(
+        &world,
+        "name: ticks\nscript: 'true'\ntriggers:\n- {name: all, every: 1s, misfire: all}\n- {name: once, every: 3600s}\n",
+    );
+    until_more(&world, 1);
+    // As if it had last been looked at before the hour before this one.
+    let hour = second(&ledger(&world, "all")[0]["planned"]) / 3_600 * 3_600;
+    let cursor = Timestamp::from_micros((hour - 3_601) * 1_000_000).to_string();
+    world.kill_server();
+    world.start_server();
+    world.text(&["trigger", "cursor", "ticks", "once", &cursor]);
+    let lines = world.until("the hours are told", |world| {
+        let lines = ledger(world, "once");
+        (!lines.is_empty()).then_some(lines)
+    });
+    let outcomes: Vec<&str> = lines.iter().map(|line| line["outcome"].as_str().unwrap()).collect();
+    assert_eq!(outcomes, ["merged", "fired"], "{lines:?}");
+    assert_eq!(second(&lines[0]["planned"]), hour - 3_600);
+    let covered: i64 = lines.iter().map(|line| line["count"].as_i64().unwrap()).sum();
+    assert_eq!(covered, (second(&lines[1]["planned"]) - (hour - 3_600)) / 3_600 + 1, "{lines:?}");
+}

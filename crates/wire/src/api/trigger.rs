@@ -1,0 +1,168 @@
+//! Triggers, where they stand, what they plan and what became of it.
+
+use mainspring_model::spec;
+use mainspring_model::{JobId, Namespace, RunId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use super::{Pause, Time};
+
+/// A trigger of a job. Its `ETag` is its `revision`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(as = JobTrigger)]
+pub struct Trigger {
+    /// The job.
+    pub job: JobId,
+    /// What the job is called.
+    pub job_name: String,
+    /// Where it lives.
+    pub namespace: Namespace,
+    /// What it is called within the job.
+    pub name: String,
+    /// The version of the job that it is in.
+    pub version: u32,
+    /// Grows by one with every firing and every change.
+    pub revision: u64,
+    /// When it fires, in words.
+    pub description: Description,
+    /// What the job file says.
+    #[schema(value_type = spec::Trigger)]
+    pub spec: Value,
+    /// Planned moments up to here are accounted for.
+    pub cursor: Time,
+    /// The next planned moment; absent when there is none, or when it follows the ends of runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<Time>,
+    /// When that fires: with its jitter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fires_at: Option<Time>,
+    /// Runs that it made.
+    pub fired: u64,
+    /// Of the last ones, those in a row that failed for good.
+    pub failures: u32,
+    /// Who paused it and why; absent when it is not paused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause: Option<Pause>,
+    /// Its last run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_run: Option<RunId>,
+}
+
+/// The same in several languages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Description {
+    /// English.
+    pub en: String,
+    /// Chinese.
+    pub zh: String,
+}
+
+/// What became of a planned moment, or of several in a row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Occurrence {
+    /// The moment, or the first of several.
+    pub planned: Time,
+    /// The last of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub through: Option<Time>,
+    /// How many; absent when they are too many to count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// What became of it.
+    pub outcome: OccurrenceOutcome,
+    /// Why.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// The run that was made, or that it is covered by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
+    /// When it was decided.
+    pub at: Time,
+    /// How much later than planned, in milliseconds.
+    pub late_ms: u64,
+}
+
+/// What became of a planned moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OccurrenceOutcome {
+    /// A run was made.
+    Fired,
+    /// It is covered by another run.
+    Merged,
+    /// The job's overlap policy left it out.
+    Skipped,
+    /// It passed.
+    Missed,
+}
+
+impl OccurrenceOutcome {
+    /// Its word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fired => "fired",
+            Self::Merged => "merged",
+            Self::Skipped => "skipped",
+            Self::Missed => "missed",
+        }
+    }
+}
+
+/// What would a trigger do?
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct PreviewRequest {
+    /// The trigger, as a job file has it, in JSON: `{"cron": "0 3 * * *", "zone": "Europe/Berlin"}`.
+    #[param(max_length = 8192)]
+    pub trigger: String,
+    /// Where the job lives; it decides what `H` stands for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+    /// What the job is called; it decides what `H` stands for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[param(max_length = 128)]
+    pub job: Option<String>,
+    /// Moments after this; without it, from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Time>,
+    /// How many moments; without it, 10.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[param(minimum = 1, maximum = 1000)]
+    pub count: Option<u16>,
+}
+
+/// What a trigger would do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Preview {
+    /// When it fires, in words.
+    pub description: Description,
+    /// Where its wall clock is read.
+    pub zone: String,
+    /// The next moments. None for triggers that follow the ends of runs.
+    pub moments: Vec<Planned>,
+}
+
+/// A planned moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Planned {
+    /// The moment.
+    pub at: Time,
+    /// What the wall clock of the zone shows.
+    pub local: String,
+    /// When it fires, if jitter makes that later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fires_at: Option<Time>,
+    /// What is odd about it: clocks are turned.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+}
+
+/// Where a trigger goes on from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CursorRequest {
+    /// Planned moments up to here are accounted for.
+    pub cursor: Time,
+}
