@@ -17,10 +17,12 @@ use tracing::warn;
 use crate::cells::LocalCells;
 use crate::clock::Clock;
 use crate::logs::{Logs, Vault};
-use crate::retention::{self, Keeping};
+use crate::retention::{self, Keeping, Scope};
 
-/// How often everything is looked through.
+/// How often jobs are held to their rules, and files to theirs.
 const ROUND_EVERY: Duration = Duration::from_secs(600);
+/// How often everything is looked through: runs without a job, and logs without a run. It costs as much as there is history.
+const SWEEP_EVERY: Duration = Duration::from_secs(86_400);
 /// How often logs are put away whose nodes have gone. A new server serves before it tidies.
 const LOGS_EVERY: Duration = Duration::from_secs(60);
 /// The pause after each step.
@@ -42,6 +44,7 @@ pub(crate) struct Janitor {
 impl Janitor {
     pub(crate) async fn run(self, stop: CancellationToken) {
         let mut next_round = Instant::now() + LOGS_EVERY;
+        let mut next_sweep = next_round;
         loop {
             tokio::select! {
                 () = stop.cancelled() => return,
@@ -55,25 +58,30 @@ impl Janitor {
                 continue;
             }
             next_round = Instant::now() + ROUND_EVERY;
+            let scope = if Instant::now() < next_sweep { Scope::Jobs } else { Scope::All };
             tokio::select! {
                 () = stop.cancelled() => return,
-                tidied = self.round() => if let Err(error) = tidied {
-                    warn!(error = &error as &dyn std::error::Error, "not everything old was removed; tried again later");
+                tidied = self.round(scope) => match tidied {
+                    Ok(()) if scope == Scope::All => next_sweep = Instant::now() + SWEEP_EVERY,
+                    Ok(()) => {}
+                    Err(error) => {
+                        warn!(error = &error as &dyn std::error::Error, "not everything old was removed; tried again later");
+                    }
                 }
             }
         }
     }
 
-    async fn round(&self) -> Result<()> {
+    async fn round(&self, scope: Scope) -> Result<()> {
         let first = self.cells.owns(CellId(0));
         if first {
-            retention::hold(&*self.store, self.clock.now(), self.keeping).await?;
+            retention::hold(&*self.store, self.clock.now(), self.keeping, scope).await?;
             if let Err(error) = self.app.tidy_files(self.clock.now(), &|| self.cells.owns(CellId(0))).await {
                 warn!(%error, "not every file that nobody needs was removed; tried again later");
             }
         }
         // A folder may be this server's alone.
-        if first || self.vault.is_folder() {
+        if scope == Scope::All && (first || self.vault.is_folder()) {
             self.remove_logs().await?;
         }
         Ok(())

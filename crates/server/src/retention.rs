@@ -10,6 +10,8 @@ use tracing::{debug, warn};
 
 /// Rows removed at once, and the pause after it.
 const ROWS_AT_ONCE: usize = 500;
+/// Jobs whose rules are read at once.
+const JOBS_AT_ONCE: usize = 500;
 const BREATH: Duration = Duration::from_millis(20);
 
 /// How long things are kept that say nothing themselves.
@@ -30,29 +32,20 @@ impl Default for Keeping {
     }
 }
 
-/// Removes everything that is past its time.
-pub(crate) async fn hold(store: &dyn Store, now: Timestamp, keeping: Keeping) -> Result<()> {
-    let mut after = None;
-    loop {
-        let page = store.jobs_with_runs(after, limits::PAGE_ROWS_MAX).await?;
-        for job in &page.rows {
-            let tidied = match rule(store, now, *job, keeping).await {
-                Ok(Some(rule)) => retain(store, &rule).await,
-                Ok(None) => Ok(()),
-                Err(error) => Err(error),
-            };
-            match tidied {
-                Err(error) if !error.is_transient() => {
-                    warn!(%job, %error, "the runs of a job cannot be tidied");
-                }
-                tidied => tidied?,
-            }
-        }
-        sleep(BREATH).await;
-        after = page.rows.last().copied();
-        if !page.more {
-            break;
-        }
+/// How much is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// The jobs that there are: as much work as there are jobs, however long the history.
+    Jobs,
+    /// Also runs whose job was removed, and runs that brought a specification of their own.
+    All,
+}
+
+/// Removes what is past its time.
+pub(crate) async fn hold(store: &dyn Store, now: Timestamp, keeping: Keeping, scope: Scope) -> Result<()> {
+    hold_jobs(store, now, keeping).await?;
+    if scope == Scope::All {
+        hold_strays(store, now, keeping).await?;
     }
     store.retain_counters(now - keeping.counters).await?;
     while store.retain_records(RecordRetention::Expired { at: now }, ROWS_AT_ONCE).await?
@@ -63,21 +56,58 @@ pub(crate) async fn hold(store: &dyn Store, now: Timestamp, keeping: Keeping) ->
     Ok(())
 }
 
-/// Which runs of a job go. None when its specification cannot be read: nobody knows.
-async fn rule(store: &dyn Store, now: Timestamp, job: JobId, keeping: Keeping) -> Result<Option<Retention>> {
-    let (count, age) = match store.job(job).await? {
-        Some(row) => {
-            let versions = store.job_versions(&[(job, row.current_version)]).await?;
-            let Some(version) = versions.first() else { return Ok(None) };
+/// Runs of jobs, as each job says.
+async fn hold_jobs(store: &dyn Store, now: Timestamp, keeping: Keeping) -> Result<()> {
+    let mut after = None;
+    loop {
+        let page = store.jobs(None, after, JOBS_AT_ONCE).await?;
+        let keys: Vec<(JobId, u32)> = page.rows.iter().map(|job| (job.id, job.current_version)).collect();
+        // One whose specification cannot be read is left alone: nobody knows.
+        for version in store.job_versions(&keys).await? {
             let keep = &version.spec.retention.runs;
-            (keep.count.map(|count| u64::from(count.get())), keep.age)
+            let count = keep.count.map(|count| u64::from(count.get()));
+            // A job that says anything itself is not held to the default: it may keep its runs for longer.
+            let age = keep.age.or_else(|| count.is_none().then_some(keeping.runs));
+            let made_before = age.map(|age| now - age);
+            let rule = Retention { job: Some(version.job), made_before, keep_newest: count };
+            tidy(store, version.job, &rule).await?;
         }
-        // The job was removed, or its runs have a specification of their own.
-        None => (None, None),
-    };
-    // A job that says anything itself is not held to the default: it may keep its runs for longer.
-    let age = age.or_else(|| count.is_none().then_some(keeping.runs));
-    Ok(Some(Retention { job: Some(job), made_before: age.map(|age| now - age), keep_newest: count }))
+        sleep(BREATH).await;
+        after = page.rows.last().map(|job| job.id);
+        if !page.more {
+            return Ok(());
+        }
+    }
+}
+
+/// Runs without a job, by the default.
+async fn hold_strays(store: &dyn Store, now: Timestamp, keeping: Keeping) -> Result<()> {
+    let mut after = None;
+    loop {
+        let page = store.jobs_with_runs(after, limits::PAGE_ROWS_MAX).await?;
+        for job in &page.rows {
+            if store.job(*job).await?.is_none() {
+                let made_before = Some(now - keeping.runs);
+                tidy(store, *job, &Retention { job: Some(*job), made_before, keep_newest: None }).await?;
+            }
+        }
+        sleep(BREATH).await;
+        after = page.rows.last().copied();
+        if !page.more {
+            return Ok(());
+        }
+    }
+}
+
+/// One job that cannot be tidied does not keep the others.
+async fn tidy(store: &dyn Store, job: JobId, rule: &Retention) -> Result<()> {
+    match retain(store, rule).await {
+        Err(error) if !error.is_transient() => {
+            warn!(%job, %error, "the runs of a job cannot be tidied");
+            Ok(())
+        }
+        tidied => tidied,
+    }
 }
 
 async fn retain(store: &dyn Store, rule: &Retention) -> Result<()> {
@@ -96,10 +126,11 @@ async fn retain(store: &dyn Store, rule: &Retention) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use mainspring_model::spec::{self, Format};
     use mainspring_model::{CellId, Job, JobVersion, Payload, Run, RunHead, RunId, RunState, RunStatus};
-    use mainspring_store::{RunQuery, Transaction, Write};
+    use mainspring_store::{Measurement, Metered, Recorder, RunQuery, Transaction, Write};
     use mainspring_store_mem::MemStore;
 
     use super::*;
@@ -168,7 +199,7 @@ mod tests {
         }
         store.commit(Transaction::unfenced(writes)).await.unwrap();
         let keeping = Keeping { runs: 30 * DAY, ..Keeping::default() };
-        hold(&store, day(101), keeping).await.unwrap();
+        hold(&store, day(101), keeping, Scope::All).await.unwrap();
         let left = async |job| {
             let query = RunQuery { job: Some(job), limit: 10, ..RunQuery::default() };
             let rows = store.runs(query).await.unwrap().rows;
@@ -178,5 +209,31 @@ mod tests {
         assert_eq!(left(long).await, [day(95), day(50)]);
         assert_eq!(left(few).await, [day(95)]);
         assert_eq!(left(none).await, [day(95)], "a run that brought its own specification");
+    }
+
+    #[derive(Default)]
+    struct Calls(AtomicUsize);
+
+    impl Recorder for Calls {
+        fn record(&self, _: Measurement) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_ordinary_round_costs_no_more_when_there_is_more_history() {
+        let calls = async |strays: u32| {
+            let (store, calls) = (MemStore::default(), Arc::new(Calls::default()));
+            let mut writes = Vec::from(writes_of(job(1), ""));
+            writes.push(ended(job(1), 10));
+            writes.extend((0..strays).map(|n| ended(job(100 + u128::from(n)), 95)));
+            store.commit(Transaction::unfenced(writes)).await.unwrap();
+            let counted = Metered::new(Arc::new(store.clone()), calls.clone());
+            hold(&counted, day(101), Keeping::default(), Scope::Jobs).await.unwrap();
+            let query = RunQuery { job: Some(job(1)), limit: 10, ..RunQuery::default() };
+            assert!(store.runs(query).await.unwrap().rows.is_empty(), "jobs are held to their rules");
+            calls.0.load(Ordering::SeqCst)
+        };
+        assert_eq!(calls(1).await, calls(1_000).await);
     }
 }
