@@ -28,6 +28,8 @@ pub(crate) const LOG_PART_BYTES_MAX: usize = 1 << 20;
 pub(crate) const LOG_PART_BYTES_DEFAULT: usize = 256 << 10;
 /// Stored bytes of one piece of a log: what nodes make at most.
 pub(crate) const LOG_FRAME_BYTES_MAX: usize = 80 << 10;
+/// Stored bytes of the longest piece of a log that anybody ever made.
+pub(crate) const LOG_PIECE_BYTES_MAX: usize = 5 << 20;
 /// Rows of roll-ups in one answer.
 pub(crate) const STATS_ROWS_MAX: usize = 10_000;
 

@@ -1,12 +1,13 @@
 //! Reading the output of an attempt, from an offset, and waiting for more.
 
+use mainspring_model::log::frames;
 use mainspring_model::{AttemptToken, ErrorCode, RunId};
 use mainspring_wire::api::{LogPage, LogStream};
 
 use super::log_text::lines;
 use crate::app::App;
 use crate::error::{Error, Result};
-use crate::limits::{LOG_FRAME_BYTES_MAX, LOG_PART_BYTES_DEFAULT, LOG_PART_BYTES_MAX};
+use crate::limits::{LOG_FRAME_BYTES_MAX, LOG_PART_BYTES_DEFAULT, LOG_PART_BYTES_MAX, LOG_PIECE_BYTES_MAX};
 use crate::operation::Operation;
 use crate::principal::Caller;
 
@@ -85,7 +86,11 @@ impl App {
             });
         };
         // What begins within the limit is given whole.
-        let part = self.logs.read(token, query.offset, limit + LOG_FRAME_BYTES_MAX).await?;
+        let mut part = self.logs.read(token, query.offset, limit + LOG_FRAME_BYTES_MAX).await?;
+        // Workers of earlier versions made a piece of each line, however long.
+        if !part.data.is_empty() && frames(&part.data).next().is_none() {
+            part = self.logs.read(token, query.offset, LOG_PIECE_BYTES_MAX).await?;
+        }
         let (lines, next_offset) = lines(&part.data, part.begin, limit, query.stream);
         Ok(LogPage { attempt: token.number, lines, next_offset, length: part.length, ended: part.ended })
     }

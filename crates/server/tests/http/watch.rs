@@ -88,3 +88,28 @@ async fn a_follower_who_lost_their_role_reads_no_more() {
         () = happens => panic!("whoever has no role read everything"),
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_line_of_any_length_is_read_and_a_part_of_a_log_is_not_endless() {
+    let world = World::start().await;
+    world.job("acme", "etl").await;
+    let mut node = Node::start(&world).await;
+    let run = world.run("acme", "etl").await;
+    let token = node.execute(&run).await;
+    let long = "x".repeat(400 * 1024);
+    let offset = node.log(token, 0, &long).await;
+    let offset = node.log(token, offset, "short\n").await;
+    while !matches!(node.hear().await, Ok(Heard::LogHave(have)) if have.offset == offset) {}
+    let page = world.get(&format!("/v1/runs/{run}/logs?limit=1000")).await.expect(200);
+    assert_eq!(page["lines"][0]["text"].as_str(), Some(long.as_str()));
+    let next = &page["next_offset"];
+    let page = world.get(&format!("/v1/runs/{run}/logs?offset={next}")).await.expect(200);
+    assert_eq!(page["lines"][0]["text"], "short\n");
+    node.log(token, offset, &"x".repeat(6 << 20)).await;
+    let hung_up = loop {
+        if let Err(status) = node.hear().await {
+            break status;
+        }
+    };
+    assert_eq!(hung_up.code(), tonic::Code::InvalidArgument, "{hung_up}");
+}
