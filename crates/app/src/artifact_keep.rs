@@ -126,6 +126,19 @@ impl App {
         }
     }
 
+    /// Marks a file that is about to come, unless some namespace has it. An error while the same file is being removed: it
+    /// would come, and be nobody's.
+    pub(crate) async fn expect_file(&self, digest: Digest) -> Result<()> {
+        self.unmark(digest).await?;
+        if let Some(mark) = self.mark_unheld(digest, &[]).await? {
+            let outcomes = self.store.commit(Transaction::unfenced(vec![mark])).await?;
+            if outcomes.first() != Some(&Outcome::Applied) {
+                self.unmark(digest).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// The write that takes the mark of a file away, for whoever brings it back. An error while it is being removed.
     pub(crate) async fn unmark(&self, digest: Digest) -> Result<Option<Write>> {
         let key = mark_key(digest);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mainspring_model::spec::Digest;
 use mainspring_model::{ErrorCode, Namespace, Timestamp, limits as model_limits};
-use mainspring_store::{Outcome, Record, RecordKey, RecordQuery, Transaction, Write};
+use mainspring_store::{Outcome, Record, RecordKey, RecordQuery, Write};
 use mainspring_wire::api::{Artifact, Page};
 use serde::{Deserialize, Serialize};
 
@@ -91,8 +91,8 @@ impl App {
             expires_at: ttl.map(|ttl| now + ttl),
         };
         // Before there is content that nobody has: should this process end here, it is found and removed.
-        if let Some(mark) = self.mark_unheld(stored.digest, &[]).await? {
-            self.store.commit(Transaction::unfenced(vec![mark])).await?;
+        if let Err(error) = self.expect_file(stored.digest).await {
+            return self.refused(entry, error).await;
         }
         incoming.keep().await.map_err(file_error)?;
         self.write_artifact(stored.digest, namespace, document, entry).await

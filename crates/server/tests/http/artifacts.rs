@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mainspring_model::spec::Digest;
 use mainspring_store::{Outcome, Record, RecordKind, RecordQuery, Store, Transaction, Write};
 use serde_json::{Value, json};
 
@@ -186,6 +187,16 @@ async fn what_somebody_else_removes_is_left_to_them_for_a_while() {
     assert_eq!(world.files(), 1, "whoever claimed it may be about to remove it");
     world.app.tidy_files(later(180), &|| true).await.unwrap();
     assert_eq!(world.files(), 0);
+    // Whoever brings it meanwhile is told to come again, and what they brought does not stay.
+    let digest: Digest = digest.parse().unwrap();
+    let mark = r#"{"since":0,"being_removed":true,"claimed_at":9000000000000000}"#;
+    put(&*world.store().await, FILE_MARK, *digest.as_bytes(), mark).await;
+    let bearer = format!("Bearer {}", world.admin);
+    let headers = [("authorization", bearer.as_str()), ("content-type", "application/octet-stream")];
+    world.send("POST", "/v1/artifacts?namespace=acme", &headers, b"tool").await.problem(409, "conflict");
+    while world.files() > 0 {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
