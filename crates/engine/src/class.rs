@@ -94,7 +94,7 @@ pub(crate) struct Class {
 impl Class {
     pub(crate) fn new(key: ClassKey, set: usize, preferred: Vec<usize>) -> Self {
         Self {
-            balancer: balancer::of(&key.balancer),
+            balancer: balancer::of(&key.balancer, &key.need),
             key,
             set,
             preferred,

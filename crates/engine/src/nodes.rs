@@ -72,7 +72,6 @@ impl NodeEntry {
             active: self.runs.len() as u64,
             used_cpu: used(self.node.capacity.cpu_milli, self.free.cpu_milli),
             used_memory: used(self.node.capacity.memory_bytes, self.free.memory_bytes),
-            free_cpu: self.free.cpu_milli,
             turn: self.turn,
         })
     }
@@ -84,7 +83,6 @@ pub(crate) struct Standing {
     active: u64,
     used_cpu: u64,
     used_memory: u64,
-    free_cpu: u64,
     turn: u64,
 }
 
@@ -96,14 +94,13 @@ impl Standing {
             Order::Active => self.active,
             Order::UsedCpu => self.used_cpu,
             Order::UsedMemory => self.used_memory,
-            Order::FreeCpu => self.free_cpu,
             Order::Turn => self.turn,
         }
     }
 }
 
 /// The used share in millionths.
-fn used(capacity: u64, free: u64) -> u64 {
+pub(crate) fn used(capacity: u64, free: u64) -> u64 {
     if capacity == 0 {
         return 0;
     }

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use mainspring_model::Node;
 use mainspring_model::selector::Selector;
 
-use crate::nodes::{NodeEntry, Standing};
+use crate::nodes::{NodeEntry, Standing, used};
+use crate::room::Room;
 
 /// What a node must pass, whatever room it has.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -41,8 +42,6 @@ pub enum Order {
     UsedCpu,
     /// Least reserved memory first, as a share of capacity.
     UsedMemory,
-    /// Least free cpu first.
-    FreeCpu,
     /// Whose turn it is by weight.
     Turn,
 }
@@ -63,6 +62,8 @@ pub(crate) struct NodeSet {
     pub(crate) lots: Vec<usize>,
     /// How many of them are in service.
     pub(crate) serving: u32,
+    /// The most cpu and memory that a member ever had: what needs more of it than this leaves has no room anywhere.
+    largest: Room,
     /// Those of them that are open, in each order somebody asked for.
     orders: BTreeMap<Order, BTreeSet<(u64, usize)>>,
     /// How many members have each value of a label, for the labels somebody spreads over.
@@ -81,6 +82,7 @@ impl NodeSet {
             members: BTreeSet::new(),
             lots: Vec::new(),
             serving: 0,
+            largest: Room::default(),
             orders: BTreeMap::new(),
             domains: BTreeMap::new(),
             ring: None,
@@ -92,6 +94,8 @@ impl NodeSet {
     pub(crate) fn add(&mut self, ix: usize, node: &Node) {
         self.members.insert((node.name.clone(), ix));
         self.lots.push(ix);
+        self.largest.cpu_milli = self.largest.cpu_milli.max(node.capacity.cpu_milli);
+        self.largest.memory_bytes = self.largest.memory_bytes.max(node.capacity.memory_bytes);
         for (label, domains) in &mut self.domains {
             *domains.entry(node.labels.get(label).map(Into::into)).or_insert(0) += 1;
         }
@@ -149,6 +153,17 @@ impl NodeSet {
     /// The same, from a key on.
     pub(crate) fn order_from(&self, order: Order, from: (u64, usize)) -> impl Iterator<Item = (u64, usize)> {
         self.orders.get(&order).into_iter().flat_map(move |set| set.range(from..)).copied()
+    }
+
+    /// The same backwards, from the last that may have room for a need. In an order by used shares, those behind it have not.
+    pub(crate) fn fullest_for(&self, order: Order, need: &Room) -> impl Iterator<Item = (u64, usize)> {
+        let share_max = match order {
+            Order::UsedCpu => used(self.largest.cpu_milli, need.cpu_milli),
+            Order::UsedMemory => used(self.largest.memory_bytes, need.memory_bytes),
+            Order::Joined | Order::Active | Order::Turn => u64::MAX,
+        };
+        let set = self.orders.get(&order).into_iter();
+        set.flat_map(move |set| set.range(..=(share_max, usize::MAX)).rev()).copied()
     }
 
     /// The open nodes clockwise from `point`; a node may come more than once.

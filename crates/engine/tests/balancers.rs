@@ -305,3 +305,33 @@ fn spread_finds_the_free_node_among_many() {
     let last = world.submit(&job);
     assert_eq!(world.node_of(last), free);
 }
+
+#[test]
+fn best_fit_is_by_share_and_spreads_what_reserves_nothing() {
+    let (mut world, _) = world_of(&["a", "b", "c"]);
+    let job = job_by(&mut world, Balancer::BestFit);
+    let runs = world.submit_many(&job, 6);
+    assert_eq!(shares(&world, &runs).into_values().collect::<Vec<_>>(), [2, 2, 2]);
+
+    // `large` has more cpu free than `small` and is the fuller one all the same; memory counts for those that need much.
+    let mut world = World::new();
+    world.node_with("small", |node| node.capacity.cpu_milli = 4_000);
+    world.node_with("large", |node| node.capacity.cpu_milli = 64_000);
+    let reserving = |world: &mut World, node: Option<&str>, cpu: u64, memory: u64| {
+        world.job_with(|spec| {
+            let named = node.map(|name| Balancer::Node(name.parse().unwrap()));
+            spec.dispatch = balancer(named.unwrap_or(Balancer::BestFit));
+            (spec.resources.cpu_milli, spec.resources.memory_bytes) = (cpu, memory << 20);
+        })
+    };
+    let filler = reserving(&mut world, Some("large"), 32_000, 1);
+    world.submit(&filler);
+    let job = reserving(&mut world, None, 1_000, 1);
+    let run = world.submit(&job);
+    assert_eq!(world.node_of(run), "large");
+    let filler = reserving(&mut world, Some("small"), 1, 3_000);
+    world.submit(&filler);
+    let by_memory = reserving(&mut world, None, 100, 900);
+    let (by_memory, by_cpu) = (world.submit(&by_memory), world.submit(&job));
+    assert_eq!(world.nodes_of(&[by_memory, by_cpu]), ["small", "large"]);
+}

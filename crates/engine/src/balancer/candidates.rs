@@ -55,9 +55,9 @@ impl Candidates<'_> {
         self.by(order).find(|ix| self.fits(*ix))
     }
 
-    /// The first that fits in an order, from a key on: those before it are known not to fit.
-    pub fn first_from(&self, order: Order, key: u64) -> Option<NodeIx> {
-        self.set().order_from(order, (key, 0)).map(|(_, ix)| NodeIx(ix)).find(|ix| self.fits(*ix))
+    /// From the fullest by an order of used shares; those that are too full for the run are mostly left out.
+    pub fn fullest_by(&self, order: Order) -> impl Iterator<Item = NodeIx> {
+        self.set().fullest_for(order, self.need).map(|(_, ix)| NodeIx(ix))
     }
 
     /// All that fit in an order.
@@ -119,11 +119,6 @@ impl Candidates<'_> {
         let drawn = 1 + (hash::mix(self.ask.chance) % count as u64) as usize;
         let stride = (drawn..).find(|stride| gcd(*stride, count) == 1).unwrap_or(1) % count;
         (0..lots.len()).map(move |n| NodeIx(lots[(first + n * stride) % count]))
-    }
-
-    /// How much cpu the run needs.
-    pub fn need_cpu_milli(&self) -> u64 {
-        self.need.cpu_milli
     }
 
     /// How many attempts of the same job a node holds.

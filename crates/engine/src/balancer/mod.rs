@@ -14,6 +14,7 @@ mod turns;
 use mainspring_model::spec;
 
 pub use crate::nodeset::Order;
+use crate::room::Room;
 pub use candidates::{Ask, Candidates, NodeIx};
 pub use hashed::{ConsistentHash, Random};
 pub use named::{Failover, First, Last};
@@ -42,8 +43,8 @@ pub trait Balancer: std::fmt::Debug + Send + Sync {
     }
 }
 
-/// The balancer that a specification names.
-pub(crate) fn of(spec: &spec::Balancer) -> Box<dyn Balancer> {
+/// The balancer that a specification names, for runs that need this.
+pub(crate) fn of(spec: &spec::Balancer, need: &Room) -> Box<dyn Balancer> {
     match spec {
         spec::Balancer::RoundRobin => Box::new(RoundRobin),
         spec::Balancer::Random => Box::new(Random),
@@ -53,7 +54,7 @@ pub(crate) fn of(spec: &spec::Balancer) -> Box<dyn Balancer> {
         spec::Balancer::ConsistentHash(_) => Box::new(ConsistentHash),
         spec::Balancer::LeastCpu => Box::new(LeastCpu),
         spec::Balancer::LeastMemory => Box::new(LeastMemory),
-        spec::Balancer::BestFit => Box::new(BestFit),
+        spec::Balancer::BestFit => Box::new(BestFit::new(need)),
         spec::Balancer::Spread => Box::new(Spread),
         // The filter of the class already leaves only the named node.
         spec::Balancer::First | spec::Balancer::Node(_) => Box::new(First),
