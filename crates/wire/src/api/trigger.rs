@@ -115,7 +115,7 @@ impl OccurrenceOutcome {
 #[into_params(parameter_in = Query)]
 pub struct PreviewRequest {
     /// The trigger, as a job file has it, in JSON: `{"cron": "0 3 * * *", "zone": "Europe/Berlin"}`.
-    #[param(max_length = 8192)]
+    #[param(min_length = 2, max_length = 1024)]
     pub trigger: String,
     /// Where the job lives; it decides what `H` stands for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
