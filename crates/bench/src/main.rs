@@ -1,4 +1,5 @@
-//! Measurements beside their limits: `cargo run --release -p mainspring-bench -- engine`, `-- store` or `-- e2e`.
+//! Measurements beside their limits: `cargo run --release -p mainspring-bench -- engine`, `-- store`,
+//! `-- triggers` or `-- e2e`.
 //!
 //! Each subcommand is a folder that fills a [`table::Table`]; printing, JSON and bars are the table's. A bar
 //! that is missed makes the exit code non-zero, unless `--no-bars` says that nobody judges.
@@ -9,6 +10,7 @@ mod engine;
 mod live_bytes;
 mod store;
 mod table;
+mod triggers;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -39,6 +41,8 @@ enum Subject {
     Engine(engine::Options),
     /// Runs written through the stores, beside the same statements issued raw.
     Store(store::Options),
+    /// What fires by itself: memory, start, very many at once, lateness.
+    Triggers(triggers::Options),
     /// Whole runs through the real processes, beside spawns, commits and an echo.
     E2e(e2e::Options),
     /// Sends JSON back: the limit of a server of the same kind.
@@ -51,6 +55,7 @@ fn main() -> Result<ExitCode> {
     let table = match &arguments.subject {
         Subject::Engine(options) => engine::run(options)?,
         Subject::Store(options) => store::run(options)?,
+        Subject::Triggers(options) => triggers::run(options)?,
         Subject::E2e(options) => e2e::run(options)?,
         Subject::Echo => return e2e::serve_echo().map(|()| ExitCode::SUCCESS),
     };

@@ -22,19 +22,19 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A folder with processes in it. Whatever was told of the folder ends with it.
 #[derive(Debug)]
-pub(super) struct Folder(TempDir);
+pub(crate) struct Folder(TempDir);
 
 impl Folder {
-    pub(super) fn new() -> Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         Ok(Self(tempfile::tempdir()?))
     }
 
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
     /// Starts the binary with this folder as its home; what it says goes to a file beside its data.
-    pub(super) fn start(
+    pub(crate) fn start(
         &self,
         binary: &Path,
         log: &str,
@@ -182,7 +182,7 @@ pub(super) async fn token(file: &Path) -> Result<String> {
 }
 
 /// A connection, as soon as somebody listens.
-pub(super) async fn until_open(address: SocketAddr) -> Result<Connection> {
+pub(crate) async fn until_open(address: SocketAddr) -> Result<Connection> {
     let began = Instant::now();
     loop {
         match Connection::open(address).await {
@@ -194,6 +194,6 @@ pub(super) async fn until_open(address: SocketAddr) -> Result<Connection> {
 }
 
 /// An address that nobody has at the moment.
-pub(super) fn free_address() -> Result<SocketAddr> {
+pub(crate) fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?)
 }

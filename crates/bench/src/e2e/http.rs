@@ -26,7 +26,7 @@ impl Request {
 
 /// An open connection, one request at a time.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(crate) struct Connection {
     stream: TcpStream,
     read: Vec<u8>,
 }

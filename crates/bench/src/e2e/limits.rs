@@ -15,7 +15,7 @@ use crate::store::processes::Processes;
 
 const THREADS: u64 = 2;
 /// Rows of a grouped commit.
-pub(super) const GROUP: usize = 100;
+pub(crate) const GROUP: usize = 100;
 
 /// Starts `/bin/true` and waits for it, on two threads. The standard library starts a plain command with `posix_spawn`.
 pub(super) fn spawn(each: u64) -> Result<Measured> {
@@ -40,7 +40,7 @@ fn spawn_and_wait(count: u64) -> Result<()> {
 }
 
 /// Rows written durably for a while, so many in a commit.
-pub(super) async fn commits(
+pub(crate) async fn commits(
     kind: Kind,
     databases: &Databases,
     rows: usize,

@@ -6,14 +6,14 @@
 
 mod cold;
 mod echo;
-mod ground;
-mod http;
+pub(crate) mod ground;
+pub(crate) mod http;
 mod idle;
 mod latency;
-mod limits;
+pub(crate) mod limits;
 mod load;
 mod runs;
-mod usage;
+pub(crate) mod usage;
 
 use std::env;
 use std::ffi::OsString;
@@ -74,14 +74,14 @@ impl Options {
 
 /// So many jobs, and what they took.
 #[derive(Debug, Clone, Copy)]
-struct Measured {
+pub(crate) struct Measured {
     jobs: u64,
     wall: Duration,
     cpu: Cpu,
 }
 
 impl Measured {
-    fn rate(&self) -> f64 {
+    pub(crate) fn rate(&self) -> f64 {
         self.jobs as f64 / self.wall.as_secs_f64()
     }
 
@@ -122,7 +122,7 @@ pub(crate) fn run(options: &Options) -> Result<Table> {
 }
 
 /// The binary beside this program, of the same profile.
-fn build() -> Result<PathBuf> {
+pub(crate) fn build() -> Result<PathBuf> {
     let here = env::current_exe()?;
     let folder = here.parent().context("this program is in no folder")?;
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));

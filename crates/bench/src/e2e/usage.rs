@@ -22,7 +22,7 @@ pub(super) struct Crew {
 
 /// CPU time by role.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Cpu {
+pub(crate) struct Cpu {
     /// This process: the client, and its own children.
     pub(super) client: Duration,
     pub(super) server: Duration,
@@ -87,7 +87,7 @@ impl Cpu {
 }
 
 /// CPU time of a process without its children.
-pub(super) fn of_process(pid: u32) -> Result<Duration> {
+pub(crate) fn of_process(pid: u32) -> Result<Duration> {
     let told = Stat::of(pid)?.own;
     let mut exact = Duration::ZERO;
     for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
@@ -100,15 +100,15 @@ pub(super) fn of_process(pid: u32) -> Result<Duration> {
 
 /// Memory of a process at the moment.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Memory {
+pub(crate) struct Memory {
     /// What is mapped and there, in bytes: pages of the program that other processes of it use are counted in full.
-    pub(super) resident: u64,
+    pub(crate) resident: u64,
     /// What it costs the machine, in bytes: pages that several processes use are counted in equal parts.
     pub(super) share: u64,
 }
 
 impl Memory {
-    pub(super) fn of(pid: u32) -> Result<Self> {
+    pub(crate) fn of(pid: u32) -> Result<Self> {
         let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
         let bytes = |name: &str| -> Result<u64> {
             let line = text.lines().find_map(|line| line.strip_prefix(name));

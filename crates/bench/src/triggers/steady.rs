@@ -1,0 +1,68 @@
+//! A steady stream of triggers, beside what the store takes: how late each is.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use mainspring_model::Timestamp;
+use tokio::time::sleep;
+
+use super::jobs::{self, Jobs, Rhythm};
+use super::ledger::{self, Balance};
+use super::scheduler::{Scheduler, open_store};
+use super::{LATENESS_P99_MS_MAX, Options};
+use crate::e2e::limits;
+use crate::store::databases::Databases;
+use crate::table::{Bar, Table};
+
+const START: Duration = Duration::from_secs(10);
+const MINUTE_US: i64 = 60_000_000;
+
+/// Every job fires once a minute, each second the same number of them.
+pub(super) async fn measure(
+    options: &Options,
+    binary: &Path,
+    databases: &Databases,
+    table: &mut Table,
+) -> Result<()> {
+    let count = options.per_minute;
+    let store = open_store(databases).await?;
+    let put_at = jobs::now();
+    let rhythm = |n: usize| Rhythm { cron: format!("{} * * * * *", n % 60), put_at, each_counts: true };
+    Jobs::new()?.put(&*store, count, rhythm).await?;
+    let scheduler = Scheduler::start(binary, databases)?;
+    scheduler.until_open().await?;
+    sleep(START).await;
+    let from = jobs::now();
+    let minutes = i64::from(options.minutes);
+    let until = Timestamp::from_micros(from.as_micros() + minutes * MINUTE_US);
+    let before = scheduler.cpu()?;
+    sleep(until.since(jobs::now())).await;
+    let share = (scheduler.cpu()? - before).as_secs_f64() / until.since(from).as_secs_f64() * 100.0;
+    sleep(Duration::from_secs(3)).await;
+    let mut lines = ledger::read(&*store).await?;
+    let runs = ledger::runs(&*store).await?;
+    let balance = Balance::of(lines.len(), &lines, &runs);
+    // The moments of a whole number of minutes, whichever second those begin with.
+    lines.retain(|(_, line)| line.planned > from && line.planned <= until);
+    let planned = count * options.minutes as usize;
+    let mut late: Vec<f64> =
+        lines.iter().map(|(_, line)| line.at.since(line.planned).as_secs_f64() * 1e3).collect();
+    ensure!(!late.is_empty(), "nothing fired");
+    late.sort_unstable_by(f64::total_cmp);
+    let at = |part: f64| late[((late.len() as f64 * part) as usize).min(late.len() - 1)];
+    let name = |what: &str| format!("{count} a minute, {what}");
+    table.add(name("lateness, p50"), at(0.5), "ms", Bar::None);
+    table.add(name("lateness, p99"), at(0.99), "ms", Bar::AtMost(LATENESS_P99_MS_MAX));
+    table.add(name("lateness, the last"), at(1.0), "ms", Bar::None);
+    let lost = planned.saturating_sub(lines.len()) + balance.lost;
+    table.add(name("lost"), lost as f64, "", Bar::AtMost(0.0));
+    table.add(name("doubled"), balance.doubled as f64, "", Bar::AtMost(0.0));
+    table.add(name("CPU of the server"), share, "% core", Bar::None);
+    drop(scheduler);
+    let raw = limits::commits(options.store, databases, limits::GROUP, Duration::from_secs(2)).await?;
+    table.add("limit: durable commits of 100 rows, rows", raw.rate(), "/s", Bar::None);
+    let fired = lines.len() as f64 / until.since(from).as_secs_f64();
+    table.add(name("fired"), fired, "/s", Bar::None);
+    Ok(())
+}
