@@ -126,7 +126,7 @@ impl Cell {
             return;
         }
         // What is not loaded yet must not be taken for a stranger, and no time passes for it.
-        if self.loading.is_some() && !matches!(event, Event::ShelfRead(_)) {
+        if self.loading.is_some() && !matches!(event, Event::ShelfRead(_) | Event::TriggersRead(_)) {
             self.refuse(&event);
             return;
         }
@@ -167,7 +167,10 @@ impl Cell {
 
     /// When [`Event::Tick`] is next of use.
     pub fn next_deadline(&self) -> Option<Timestamp> {
-        self.timers.next()
+        match (self.timers.next(), self.triggers.timers.next()) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
     }
 
     /// The lease was renewed: the owner may act until `until`.
@@ -242,26 +245,29 @@ impl Cell {
     }
 
     fn tick(&mut self, now: Timestamp) {
-        let mut looks = 0;
         while let Some(subject) = self.timers.pop_due(now) {
-            match subject {
-                Subject::Run(ix) => self.run_due(now, ix),
-                Subject::Node(ix) => self.node_due(now, ix),
-                Subject::Group(ix) => self.group_due(now, ix),
-                Subject::Class(ix) => self.class_due(now, ix),
-                Subject::Poll => {
-                    self.poll_armed = Armed::NOT;
-                    self.poll_arrivals(now);
-                }
-                Subject::Horizon => self.horizon_due(now),
-                Subject::Overdue => self.overdue_due(now),
-                // What is due in the same moment as thousands of others does not keep everything else waiting.
-                Subject::Trigger(ix) if looks >= TRIGGERS_AT_ONCE => self.trigger_later(now, ix),
-                Subject::Trigger(ix) => {
-                    looks += 1;
-                    self.trigger_due(now, ix);
-                }
+            self.due(now, subject);
+        }
+        // What is due in the same moment as thousands of others does not keep everything else waiting.
+        for _ in 0..TRIGGERS_AT_ONCE {
+            let Some(subject) = self.triggers.timers.pop_due(now) else { break };
+            self.due(now, subject);
+        }
+    }
+
+    fn due(&mut self, now: Timestamp, subject: Subject) {
+        match subject {
+            Subject::Run(ix) => self.run_due(now, ix),
+            Subject::Node(ix) => self.node_due(now, ix),
+            Subject::Group(ix) => self.group_due(now, ix),
+            Subject::Class(ix) => self.class_due(now, ix),
+            Subject::Poll => {
+                self.poll_armed = Armed::NOT;
+                self.poll_arrivals(now);
             }
+            Subject::Horizon => self.horizon_due(now),
+            Subject::Overdue => self.overdue_due(now),
+            Subject::Trigger(ix) => self.trigger_due(now, ix),
         }
     }
 }

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use crate::event::RequestId;
 use crate::memory::About;
 use crate::message::Message;
-use crate::triggers::Line;
+use crate::triggers::{Line, PER_BATCH_MAX};
 
 /// A transaction under way. Until it is answered no other is cut.
 #[derive(Debug)]
@@ -45,6 +45,8 @@ pub(crate) struct Outbox {
     pub(crate) dirty_triggers: Vec<usize>,
     /// Lines of the ledger, in the order of their runs.
     pub(crate) ledger: VecDeque<Line>,
+    /// How many of those there are of each trigger that has any.
+    pub(crate) unfinished: FxHashMap<u32, u32>,
     /// Writes that answer a caller.
     pub(crate) asked: Vec<(Write, RequestId)>,
     pub(crate) in_flight: Option<InFlight>,
@@ -128,6 +130,16 @@ impl Outbox {
         renew(&mut self.now)
     }
 
+    /// A line of this trigger goes with the batch.
+    pub(crate) fn line_cut(&mut self, trigger: u32) {
+        if let Some(lines) = self.unfinished.get_mut(&trigger) {
+            *lines -= 1;
+            if *lines == 0 {
+                self.unfinished.remove(&trigger);
+            }
+        }
+    }
+
     /// How many writes there are beside those of runs.
     pub(crate) fn other_writes(&self) -> usize {
         self.events.len()
@@ -136,8 +148,8 @@ impl Outbox {
             + self.asked.len()
             + self.counts.len()
             + self.memories.len()
-            + self.ledger.len()
-            + self.dirty_triggers.len()
+            + self.ledger.len().min(PER_BATCH_MAX)
+            + self.dirty_triggers.len().min(PER_BATCH_MAX)
     }
 
     /// Everything owed about a run is void. Answers the requests that still wait for one.

@@ -30,10 +30,7 @@ impl Cell {
         command: TriggerCommand,
     ) {
         let Some(ix) = self.triggers.find(key.job, &key.name) else {
-            let (code, message) = match self.triggers.loaded {
-                true => (ErrorCode::NotFound, format!("the job has no trigger `{}`", key.name)),
-                false => (ErrorCode::NotOwner, "the triggers of the cell are being read".to_owned()),
-            };
+            let (code, message) = (ErrorCode::NotFound, format!("the job has no trigger `{}`", key.name));
             return self.reply_now(request, Answer::Refused { code, message });
         };
         let entry = &mut self.triggers.entries[ix];

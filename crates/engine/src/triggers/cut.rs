@@ -2,14 +2,13 @@
 //! may be in the store before the row says so, and never the other way round.
 
 use mainspring_store::{Conflict, Record, Write};
-use rustc_hash::FxHashSet;
 
 use super::row::Occurrence;
 use crate::cell::Cell;
 use crate::outbox::Written;
 
 /// Lines and rows written at once, each.
-const PER_BATCH_MAX: usize = 2_000;
+pub(crate) const PER_BATCH_MAX: usize = 2_000;
 
 /// A line of the ledger on its way.
 #[derive(Debug)]
@@ -43,6 +42,7 @@ impl Cell {
     pub(super) fn note(&mut self, ix: usize, run: Option<usize>, occurrence: Occurrence) {
         let record = occurrence.write(&self.triggers.entries[ix].row.key);
         let line = Line { trigger: ix as u32, run: run.map(|run| run as u32), record, occurrence };
+        *self.outbox.unfinished.entry(line.trigger).or_default() += 1;
         self.outbox.ledger.push_back(line);
     }
 
@@ -56,18 +56,22 @@ impl Cell {
                 break;
             }
             if let Some(line) = self.outbox.ledger.pop_front() {
+                self.outbox.line_cut(line.trigger);
                 writes.push(Write::PutRecord(Box::new(line.record)));
                 written.push(Written::History);
             }
         }
-        let unfinished: FxHashSet<u32> = self.outbox.ledger.iter().map(|line| line.trigger).collect();
+        // Those that were changed last are the last to be finished: there is no need to look at all of them.
+        let looked = self.outbox.dirty_triggers.len().min(2 * PER_BATCH_MAX);
+        let rest = self.outbox.dirty_triggers.split_off(looked);
         let mut rows = 0;
         for ix in std::mem::take(&mut self.outbox.dirty_triggers) {
             let Some(entry) = self.triggers.entries.get_mut(ix) else { continue };
             if !entry.dirty {
                 continue;
             }
-            if rows == PER_BATCH_MAX || entry.in_flight || unfinished.contains(&(ix as u32)) {
+            let unfinished = self.outbox.unfinished.contains_key(&(ix as u32));
+            if rows == PER_BATCH_MAX || entry.in_flight || unfinished {
                 self.outbox.dirty_triggers.push(ix);
                 continue;
             }
@@ -78,6 +82,7 @@ impl Cell {
             writes.push(Write::PutRecord(Box::new(entry.row.record(self.config.cell))));
             written.push(Written::Trigger(ix));
         }
+        self.outbox.dirty_triggers.extend(rest);
     }
 
     /// A trigger's row is written, or somebody else wrote it: then it is read again.

@@ -28,8 +28,8 @@ impl Cell {
             None => entry.row.state.fires_at.filter(|_| entry.row.state.pause.is_none()),
         };
         let at = if entry.spec.is_some() { due } else { due.map(|due| due - LEAD) };
-        self.timers.disarm(&mut entry.armed, Subject::Trigger(ix));
-        self.timers.arm(&mut entry.armed, at, Subject::Trigger(ix));
+        self.triggers.timers.disarm(&mut entry.armed, Subject::Trigger(ix));
+        self.triggers.timers.arm(&mut entry.armed, at, Subject::Trigger(ix));
     }
 
     pub(crate) fn trigger_due(&mut self, now: Timestamp, ix: usize) {
@@ -48,13 +48,6 @@ impl Cell {
             }
         }
         self.look(now, ix);
-    }
-
-    /// Has it looked at in the next round.
-    pub(crate) fn trigger_later(&mut self, now: Timestamp, ix: usize) {
-        let entry = &mut self.triggers.entries[ix];
-        entry.armed = crate::timers::Armed::NOT;
-        self.timers.arm(&mut entry.armed, Some(now + Duration::from_micros(1)), Subject::Trigger(ix));
     }
 
     fn want_spec(&mut self, ix: usize, job: JobId, version: u32) {
@@ -90,7 +83,7 @@ impl Cell {
                 }
                 if spec.is_none() {
                     let again = Some(now + UNREADABLE_WAIT);
-                    self.timers.arm(&mut entry.armed, again, Subject::Trigger(ix));
+                    self.triggers.timers.arm(&mut entry.armed, again, Subject::Trigger(ix));
                     continue;
                 }
                 entry.spec = spec.clone();

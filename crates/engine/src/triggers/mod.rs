@@ -30,7 +30,7 @@ use crate::pool::Pool;
 use crate::timers::{Armed, Subject, Timers};
 
 pub use command::TriggerCommand;
-pub(crate) use cut::Line;
+pub(crate) use cut::{Line, PER_BATCH_MAX};
 pub use row::{
     Merged, OCCURRENCES_KEPT, Occurrence, Outcome, TriggerKey, TriggerRow, TriggerState, merge, news_key,
 };
@@ -62,6 +62,8 @@ const _: () = assert!(size_of::<Entry>() <= 240, "a trigger would cost more memo
 pub(crate) struct Triggers {
     entries: Pool<Entry>,
     by_key: BTreeMap<(JobId, u64), u32>,
+    /// When each is looked at. Apart from other deadlines, so that thousands in one moment are taken bit by bit.
+    pub(crate) timers: Timers,
     /// Those that follow the ends of a job.
     followers: FxHashMap<(Namespace, Box<str>), FxHashSet<u32>>,
     /// Each namespace once.
@@ -71,8 +73,6 @@ pub(crate) struct Triggers {
     wanted: FxHashMap<(JobId, u32), Vec<u32>>,
     /// The newest news that was heard of each job.
     news: FxHashMap<JobId, u64>,
-    /// Whether all are in memory.
-    loaded: bool,
 }
 
 impl Triggers {
@@ -118,11 +118,12 @@ impl Triggers {
     }
 
     /// Takes a trigger out; whoever wanted it to fire is told.
-    fn remove(&mut self, ix: usize, timers: &mut Timers) -> Vec<RequestId> {
+    fn remove(&mut self, ix: usize) -> Vec<RequestId> {
         let entry = &mut self.entries[ix];
-        timers.disarm(&mut entry.armed, Subject::Trigger(ix));
+        self.timers.disarm(&mut entry.armed, Subject::Trigger(ix));
         let asked = entry.asked.take().map(|asked| asked.into_iter().map(|(request, _)| request).collect());
         let place = Self::place(entry.row.key.job, &entry.row.key.name);
+        let wanted = (entry.row.key.job, entry.row.state.version);
         if let Some(after) = &entry.row.state.after {
             let job = (entry.row.state.namespace.clone(), after.job.as_str().into());
             if let Some(followers) = self.followers.get_mut(&job) {
@@ -133,7 +134,9 @@ impl Triggers {
             }
         }
         self.by_key.remove(&place);
-        self.wanted.values_mut().for_each(|waiting| waiting.retain(|have| *have != ix as u32));
+        if let Some(waiting) = self.wanted.get_mut(&wanted) {
+            waiting.retain(|have| *have != ix as u32);
+        }
         self.entries.remove(ix);
         asked.unwrap_or_default()
     }

@@ -2,6 +2,7 @@
 
 use mainspring_model::{JobId, RunState, Timestamp};
 use mainspring_store::{Record, RecordQuery};
+use rustc_hash::FxHashSet;
 
 use super::row::{self, TriggerRow};
 use super::{TriggersRead, row::news_of};
@@ -9,7 +10,7 @@ use crate::cell::Cell;
 use crate::message::{Answer, Message};
 
 impl Cell {
-    /// Reads all triggers of the cell.
+    /// Reads all triggers of the cell; it acts when it has them.
     pub(crate) fn load_triggers(&mut self) {
         let query = TriggerRow::of_cell(self.config.cell, None);
         self.outbox.now.push(Message::ReadTriggers(query));
@@ -41,7 +42,8 @@ impl Cell {
         }
         match (job, rows.last()) {
             (None, Some(last)) if more => self.read_on(query, last),
-            (None, _) => self.triggers.loaded = true,
+            (None, _) if self.loading.is_some() => self.loaded(now),
+            (None, _) => {}
             (Some(_), _) => {}
         }
     }
@@ -58,8 +60,8 @@ impl Cell {
                 self.triggers_changed(job);
             }
         }
-        let is_known = |job: &JobId| rows.iter().any(|record| row::news_about(record) == Some(*job));
-        self.triggers.news.retain(|job, _| is_known(job));
+        let known: FxHashSet<JobId> = rows.iter().filter_map(row::news_about).collect();
+        self.triggers.news.retain(|job, _| known.contains(job));
     }
 
     /// What a job no longer has goes, if nothing of it is being written.
@@ -77,7 +79,7 @@ impl Cell {
     }
 
     pub(super) fn drop_trigger(&mut self, ix: usize) {
-        for request in self.triggers.remove(ix, &mut self.timers) {
+        for request in self.triggers.remove(ix) {
             let message = "the trigger was removed".to_owned();
             self.reply_now(request, Answer::Refused { code: mainspring_model::ErrorCode::NotFound, message });
         }
@@ -93,7 +95,7 @@ impl Cell {
             Some(ix) => {
                 let entry = &mut self.triggers.entries[ix];
                 let (asked, waits) = (entry.asked.take(), entry.waits);
-                self.triggers.remove(ix, &mut self.timers);
+                self.triggers.remove(ix);
                 let ix = self.triggers.insert(row);
                 let entry = &mut self.triggers.entries[ix];
                 (entry.asked, entry.waits) = (asked, waits);

@@ -21,7 +21,7 @@ pub const OCCURRENCES_KEPT: Duration = Duration::from_secs(90 * 86_400);
 /// How long an owner may take to hear of news.
 const NEWS_KEPT: Duration = Duration::from_secs(3_600);
 /// Rows read at once.
-const PAGE_ROWS: usize = 1_000;
+const PAGE_ROWS: usize = 5_000;
 
 /// Which trigger.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
