@@ -32,6 +32,16 @@ pub(crate) const LOG_FRAME_BYTES_MAX: usize = 80 << 10;
 pub(crate) const LOG_PIECE_BYTES_MAX: usize = 5 << 20;
 /// Rows of roll-ups in one answer.
 pub(crate) const STATS_ROWS_MAX: usize = 10_000;
+/// Days of planned load that are told when nobody says how many.
+pub(crate) const LOAD_DAYS_DEFAULT: u16 = 7;
+/// Days of planned load in one answer.
+pub(crate) const LOAD_DAYS_MAX: u16 = 31;
+/// Triggers that one answer about planned load counts.
+pub(crate) const LOAD_TRIGGERS_MAX: usize = 20_000;
+/// Planned moments that are looked at one by one for it.
+pub(crate) const LOAD_MOMENTS_MAX: usize = 2_000_000;
+/// Pages of roll-ups that are read to know how long runs take.
+pub(crate) const LOAD_STATS_PAGES_MAX: usize = 10;
 
 /// How long a token is good for when it names nothing.
 pub(crate) const TOKEN_TTL_DEFAULT: Duration = Duration::from_secs(90 * 86_400);

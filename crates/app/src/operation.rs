@@ -68,6 +68,7 @@ operations! {
     TriggerGet, "trigger.get", Viewer, Namespace, false, "Reads a trigger.";
     TriggerHistory, "trigger.history", Viewer, Namespace, false, "Lists what became of a trigger's planned moments.";
     TriggerPreview, "trigger.preview", Viewer, SignedIn, false, "Tells when a trigger would fire.";
+    TriggerLoad, "trigger.load", Viewer, Namespace, false, "Tells what is planned, by hour and pool.";
     TriggerPause, "trigger.pause", Operator, Namespace, true, "Lets a trigger fire no more.";
     TriggerResume, "trigger.resume", Operator, Namespace, true, "Lets a paused trigger go on.";
     TriggerFire, "trigger.fire", Operator, Namespace, true, "Fires a trigger now.";

@@ -1,7 +1,8 @@
 //! Triggers: where they stand, what they plan, what became of it.
 
 use mainspring_wire::api::{
-    CursorRequest, NoteRequest, Occurrence, Preview, PreviewRequest, Submitted, Time, Trigger,
+    CursorRequest, LoadReport, LoadRequest, NoteRequest, Occurrence, Preview, PreviewRequest, Submitted,
+    Time, Trigger,
 };
 
 use crate::call::Call;
@@ -31,6 +32,13 @@ impl Client {
         let call = Call::get(&["v1", "triggers", "preview"]).query("trigger", trigger);
         let call = call.maybe("namespace", namespace.as_ref()).maybe("job", job.as_ref());
         self.ask(call.maybe("after", after.as_ref()).maybe("count", count.as_ref())).await
+    }
+
+    /// What is planned, by hour and pool.
+    pub async fn trigger_load(&self, request: &LoadRequest) -> Result<LoadReport, Error> {
+        let LoadRequest { namespace, days, from } = request;
+        let call = Call::get(&["v1", "triggers", "load"]).maybe("namespace", namespace.as_ref());
+        self.ask(call.maybe("days", days.as_ref()).maybe("from", from.as_ref())).await
     }
 
     /// What became of the planned moments of a trigger, the newest first.

@@ -3,6 +3,7 @@
 mod act;
 mod history;
 mod list;
+mod load;
 mod merging;
 mod preview;
 

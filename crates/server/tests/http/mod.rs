@@ -3,6 +3,7 @@
 mod artifacts;
 mod audit;
 mod jobs;
+mod load;
 mod namespaces;
 mod node;
 mod nodes;

@@ -133,6 +133,7 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
         Operation::TriggerPreview => {
             sample("GET", "/v1/triggers/preview?trigger=%7B%22every%22:%221h%22%7D")
         }
+        Operation::TriggerLoad => sample("GET", format!("/v1/triggers/load?namespace={target}")),
         Operation::TriggerPause => sample("POST", of_trigger(world, target, Some("/pause")).await),
         Operation::TriggerResume => sample("POST", of_trigger(world, target, Some("/resume")).await),
         Operation::TriggerFire => sample("POST", of_trigger(world, target, Some("/fire")).await),

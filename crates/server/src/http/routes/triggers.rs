@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use mainspring_app::{NamedTrigger, Operation, PageRequest};
 use mainspring_model::Namespace;
-use mainspring_wire::api::{self, CursorRequest, NoteRequest, PreviewRequest};
+use mainspring_wire::api::{self, CursorRequest, LoadRequest, NoteRequest, PreviewRequest};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -28,6 +28,9 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/v1/triggers/preview", Operation::TriggerPreview, preview)
             .query::<PreviewRequest>()
             .answers::<api::Preview>(200, "When it would fire."),
+        Route::get("/v1/triggers/load", Operation::TriggerLoad, load)
+            .query::<LoadRequest>()
+            .answers::<api::LoadReport>(200, "What is planned, by hour and pool."),
         Route::get("/v1/jobs/{job}/triggers", Operation::JobTriggers, of_job)
             .query::<InNamespace>()
             .answers_page::<api::Trigger>("The triggers of the job."),
@@ -87,6 +90,14 @@ async fn preview(
     Query(request): Query<PreviewRequest>,
 ) -> Answer {
     ok(&edge.app.preview_trigger(&caller, request).await?)
+}
+
+async fn load(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    Query(request): Query<LoadRequest>,
+) -> Answer {
+    ok(&edge.app.trigger_load(&caller, request).await?)
 }
 
 async fn of_job(
