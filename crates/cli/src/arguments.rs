@@ -125,6 +125,8 @@ pub(crate) enum Command {
     Node(commands::node::Node),
     /// See what fires by itself, when, and what became of it
     Trigger(commands::trigger::Trigger),
+    /// Show what triggers plan for the next days, hour by hour, and where they crowd
+    Simulate(commands::simulate::Simulate),
     /// List, make and remove namespaces
     Namespace(commands::namespace::Namespace),
     /// Say who may do what

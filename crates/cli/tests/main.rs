@@ -7,3 +7,4 @@ mod binary;
 mod import;
 mod offline;
 mod online;
+mod simulate;

@@ -29,6 +29,7 @@ pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod server;
 pub(crate) mod sidecar;
+pub(crate) mod simulate;
 pub(crate) mod submit;
 pub(crate) mod token;
 pub(crate) mod top;
@@ -77,6 +78,7 @@ fn ask(command: Command, global: &Global, output: Output) -> Result<ExitCode, Fa
             Command::Run(command) => command.run(context).await,
             Command::Jobs(command) => command.run(context).await,
             Command::Trigger(command) => command.run(context).await,
+            Command::Simulate(command) => command.run(context).await,
             Command::Runs(command) => command.run(context).await,
             Command::Nodes(command) => command.run(context).await,
             Command::Describe(command) => command.run(context).await,

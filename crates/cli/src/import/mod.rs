@@ -19,7 +19,7 @@ mod zone;
 
 pub(crate) use imported::{Import, Imported};
 pub(crate) use note::Kind;
-pub(crate) use zone::{Zone, is_zone};
+pub(crate) use zone::{Zone, is_zone, offset_of};
 
 /// What holds for every job of an import.
 #[derive(Debug, Clone)]

@@ -17,6 +17,12 @@ pub(crate) fn is_zone(name: &str) -> bool {
     probe(name).is_some()
 }
 
+/// What the wall clock of a zone is ahead of UTC at a second, in seconds; none when there is no such zone.
+pub(crate) fn offset_of(name: &str) -> Option<impl Fn(i64) -> i64 + use<>> {
+    let zone = probe(name)?.zone();
+    Some(move |second| zone.offset(second))
+}
+
 /// Whether clocks are turned there, in these years.
 pub(super) fn turns_clocks(name: &str) -> bool {
     const BEGIN: i64 = 1_767_225_600; // 2026

@@ -4,6 +4,7 @@
 //! that commands write styles without asking. Commands hand over values and rows; the format is the person's choice.
 
 mod format;
+mod heat;
 mod paint;
 mod screen;
 mod table;
@@ -15,6 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub(crate) use format::{Colour, Format};
+pub(crate) use heat::{HeatRow, Shade, heat_map};
 pub(crate) use paint::{BAD, BOLD, DIM, GOOD, Paint, WARN, state_style};
 pub(crate) use screen::Screen;
 pub(crate) use table::{Column, Row, Table};
