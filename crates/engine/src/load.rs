@@ -1,7 +1,7 @@
 //! Taking a cell over: reading its active work before acting on anything.
 //!
 //! Shelf by shelf: what holds a node, what waits (as much as memory takes), what is due soon, what
-//! arrived. Until then words of nodes are not listened to: an attempt that is not loaded yet must not be
+//! arrived; then the triggers, because some follow the ends of runs. Until then words of nodes are not listened to: an attempt that is not loaded yet must not be
 //! taken for a stranger. A row whose specification cannot be read ends with that cause and stops nobody.
 
 use mainspring_model::{Cause, CellId, Command, Node, RunState, Shelf, Timestamp};
@@ -66,7 +66,7 @@ impl Cell {
             Shelf::Flight => Shelf::Waiting,
             Shelf::Waiting => Shelf::Timed,
             Shelf::Timed => Shelf::Arrived,
-            Shelf::Arrived => return self.loaded(now),
+            Shelf::Arrived => return self.load_triggers(),
         };
         self.loading = Some(Loading { shelf: next });
         let rank_max = (next == Shelf::Timed).then_some(self.overflow.horizon.as_micros());
@@ -75,7 +75,7 @@ impl Cell {
 
     /// Everything is in memory: act. Silence is counted from now, because whoever was heard before was
     /// heard by somebody else.
-    fn loaded(&mut self, now: Timestamp) {
+    pub(crate) fn loaded(&mut self, now: Timestamp) {
         self.loading = None;
         let nodes: Vec<usize> = self.nodes.entries.iter().map(|(ix, _)| ix).collect();
         for ix in nodes {
@@ -85,7 +85,6 @@ impl Cell {
         }
         self.arm_horizon();
         self.arm_poll(now);
-        self.load_triggers();
         if self.overflow.after.is_some() {
             self.trim();
         }

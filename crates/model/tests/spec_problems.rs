@@ -457,6 +457,13 @@ fn triggers() {
         ],
     );
     check_with(
+        "triggers: [{after: x}]",
+        &[
+            "triggers[0].after: the job would follow itself for ever; for a run after each run write `delay`, such as `delay: 5m`",
+        ],
+    );
+    check_with("triggers: [{delay: 10ms}]", &["triggers[0].delay: a delay is at least 1s"]);
+    check_with(
         "triggers: [{every: 5m}, {every: 6m}]",
         &["triggers[1]: another trigger is called `every` too; give it a `name` of its own"],
     );

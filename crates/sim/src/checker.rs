@@ -2,7 +2,7 @@
 //! happen, and knows what may never be. It trusts neither the engine nor the agents.
 //!
 //! Held here: I4, I5, I9, I10, I11, I12, I18, I21, I25, pauses, drains and goodbyes; in `promises`: I7, I8,
-//! deadlines and checkpoints; in `overlap`: overlap policies. In `rest`, all the time: I19, I22; when the faults are over:
+//! deadlines and checkpoints; in `overlap`: overlap policies; in `timed`: I1–I4, I6 and triggers. In `rest`, all the time: I19, I22; when the faults are over:
 //! I5, I16-like liveness, I20.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +19,7 @@ use crate::jobs::SimJob;
 use crate::overlap::Overlaps;
 use crate::plan::SECOND;
 use crate::promises;
+use crate::timed::Firings;
 
 /// Clocks of schedulers differ from the true one by their offset and rate.
 const CLOCK_ERROR: i64 = 8 * SECOND;
@@ -57,6 +58,7 @@ pub(crate) struct Checker {
     keys: BTreeMap<(Namespace, Box<str>), RunId>,
     running: BTreeMap<RunId, (NodeId, JobId, Box<str>)>,
     overlaps: Overlaps,
+    pub firings: Firings,
     placed: BTreeMap<(JobId, Box<str>), Vec<Timestamp>>,
     epochs: BTreeMap<CellId, Epoch>,
     /// Not before this, as the client asked, in true time.
@@ -81,6 +83,7 @@ impl Checker {
             keys: BTreeMap::new(),
             running: BTreeMap::new(),
             overlaps: Overlaps::default(),
+            firings: Firings::default(),
             placed: BTreeMap::new(),
             epochs: BTreeMap::new(),
             not_before: BTreeMap::new(),
@@ -202,8 +205,9 @@ impl Checker {
         Ok(())
     }
 
-    /// I5: one run for each key.
+    /// I5: one run for each key. I1, I4: one run for each planned moment, and not before it.
     fn inserted(&mut self, head: &RunHead) -> Verdict {
+        self.firings.inserted(head)?;
         if let Some(key) = &head.idempotency_key {
             let earlier = self.keys.insert((head.namespace.clone(), key.clone()), head.id);
             if let Some(earlier) = earlier {

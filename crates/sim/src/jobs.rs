@@ -96,6 +96,20 @@ const JOBS: &[(&str, Nature, &str)] = &[
     ("killer", Nature::KillsNode, "script: exit 0\nretry: {max: 3}"),
     ("nowhere", Nature::Impossible, "script: exit 0\nplacement: {selector: 'gpu=h100'}"),
     ("unreadable", Nature::Ordinary, "script: exit 0"),
+    (
+        "ticks",
+        Nature::Ordinary,
+        "script: exit 0\ntriggers: [{name: all, every: 5s, misfire: {policy: all, max: 99}, until: 1970-01-01T00:01:40Z}, \
+         {name: none, every: 13s, misfire: skip, jitter: 2s, until: 1970-01-01T00:01:40Z}]",
+    ),
+    (
+        "followed",
+        Nature::Ordinary,
+        "script: exit 0\ntriggers: [{every: 9s, until: 1970-01-01T00:01:40Z}]\nretry: {max: 1}",
+    ),
+    ("padding", Nature::Ordinary, "script: exit 0"),
+    ("other-padding", Nature::Ordinary, "script: exit 0"),
+    ("follows", Nature::Ordinary, "script: exit 0\ntriggers: [{after: followed}]"),
 ];
 
 /// The namespaces of the users.

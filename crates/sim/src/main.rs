@@ -25,6 +25,7 @@ mod run;
 mod scheduler;
 mod spoil;
 mod store;
+mod timed;
 mod trace;
 mod world;
 
@@ -127,6 +128,7 @@ fn run_seeds(seeds: u64) -> ExitCode {
     );
     println!("steps            {:>10}", sums.steps);
     println!("tasks executed   {:>10}  ({} continued from a checkpoint)", sums.tasks, sums.continued);
+    println!("moments fired    {:>10}", sums.firings);
     println!("faults injected  {:>10}", sums.faults);
     println!("goodbyes         {:>10}", sums.goodbyes);
     println!("messages lost    {:>10}", sums.dropped);

@@ -53,6 +53,7 @@ plants! {
     HastyGoodbye, "hasty-goodbye", "a node leaves with what it holds, and its owner writes at once that it left";
     ForgetCheckpoint, "forget-checkpoint", "orders leave without what the last attempt wrote down";
     ForgetDeadline, "forget-deadline", "an owner does not know the deadline of what it reads";
+    ForgetMoments, "forget-moments", "a new owner counts the moments of triggers from when it took the cell";
     DropReads, "drop-reads", "an answer of the store that is lost is not asked for again";
 }
 

@@ -6,6 +6,7 @@ use mainspring_model::{Reason, RunState};
 
 use crate::checker::Violation;
 use crate::plan::{BUSY_UNTIL, SECOND};
+use crate::timed;
 use crate::world::World;
 
 /// A dead node is acted on within this, on the owner's clock, plus a little for clocks and commits.
@@ -54,7 +55,7 @@ impl World {
                 );
             }
         }
-        Ok(())
+        timed::check(&self.store.core, &self.jobs, self.plan.cells)
     }
 
     pub(crate) fn owned_cells(&self) -> impl Iterator<Item = &Cell> {
@@ -131,6 +132,7 @@ impl World {
                 .saturating_sub(1),
             tasks: self.checker.tasks_begun,
             continued: self.checker.continued,
+            firings: self.checker.firings.count(),
             goodbyes: self.goodbyes,
             acknowledged_percent: self.client.acknowledged_percent(),
             virtual_seconds: (self.now.max(BUSY_UNTIL) / 1_000_000) as u64,
@@ -150,6 +152,7 @@ pub(crate) struct Tally {
     pub takeovers: u64,
     pub tasks: u64,
     pub continued: u64,
+    pub firings: u64,
     pub goodbyes: u64,
     /// The smallest.
     pub acknowledged_percent: u64,
@@ -172,6 +175,7 @@ impl Tally {
         self.takeovers += other.takeovers;
         self.tasks += other.tasks;
         self.continued += other.continued;
+        self.firings += other.firings;
         self.goodbyes += other.goodbyes;
         self.virtual_seconds += other.virtual_seconds;
     }
@@ -186,6 +190,9 @@ impl Tally {
         }
         if self.unknown == 0 {
             return Some("no unknown commit");
+        }
+        if self.firings == 0 {
+            return Some("no trigger fired");
         }
         (self.acknowledged_percent < 90).then_some("fewer than 90 % acknowledged")
     }

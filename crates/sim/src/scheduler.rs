@@ -325,7 +325,8 @@ impl Scheduler {
                 self.handle(now, cell, Event::ShelfRead(Box::new(read)), &mut doings);
             }
             (Purpose::Read(cell), Told::Records(query, page)) => {
-                let read = TriggersRead { query, rows: page.rows, more: page.more };
+                let rows = self.spoil_triggers(cell, self.cell_clock(now, cell), page.rows);
+                let read = TriggersRead { query, rows, more: page.more };
                 self.handle(now, cell, Event::TriggersRead(Box::new(read)), &mut doings);
             }
             (Purpose::Read(cell), Told::Pauses(keys, pauses)) => {

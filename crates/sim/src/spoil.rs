@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use mainspring_engine::{Event, LoadedRun};
+use mainspring_engine::{Event, LoadedRun, TriggerRow};
 use mainspring_model::spec::Overlap;
-use mainspring_model::{CellId, JobSpec, Node, NodeState, Shelf, limits};
-use mainspring_store::{Outcome, Transaction, Write};
+use mainspring_model::{CellId, JobSpec, Node, NodeState, Shelf, Timestamp, limits};
+use mainspring_store::{Outcome, Record, Transaction, Write};
 
 use crate::plant::Plant;
 use crate::scheduler::{Doing, Purpose, Scheduler};
@@ -75,6 +75,21 @@ impl Scheduler {
             let transaction = Transaction::unfenced(vec![Write::PutNode(Box::new(row))]);
             doings.push(Doing::Ask { number: u64::MAX, ask: Ask::Commit(transaction) });
         }
+    }
+
+    /// Plant: what was planned before is none of the new owner's business.
+    pub(crate) fn spoil_triggers(&self, cell: CellId, now: Timestamp, rows: Vec<Record>) -> Vec<Record> {
+        if self.plant != Some(Plant::ForgetMoments) {
+            return rows;
+        }
+        let spoilt = |record: Record| match TriggerRow::read(&record) {
+            Some(mut row) => {
+                row.state.cursor = row.state.cursor.max(now);
+                row.record(cell)
+            }
+            None => record,
+        };
+        rows.into_iter().map(spoilt).collect()
     }
 
     /// Plant: takes the lease without watching it die.

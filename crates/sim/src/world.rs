@@ -20,6 +20,7 @@ use crate::plant::Plant;
 use crate::rng::Rng;
 use crate::scheduler::Scheduler;
 use crate::store::{Ask, SimStore, Told};
+use crate::timed;
 use crate::trace::Trace;
 
 /// Schedulers look at their timers this often.
@@ -87,6 +88,7 @@ impl World {
             if job.readable {
                 writes.push(Write::InsertJobVersion(Box::new(job.version())));
             }
+            writes.extend(timed::rows(job, plan.cells));
             store.core.commit(&Transaction::unfenced(writes)).expect("the jobs are valid");
         }
         let config = Config {
@@ -233,6 +235,7 @@ impl World {
             && self.client.all_ended(core)
             && self.checker.executing().is_empty()
             && !core.all_runs().any(|run| run.status.state == RunState::Running)
+            && timed::are_over(core, &self.jobs, self.plan.cells)
             && self.operators.is_done(self.now, &self.sight())
     }
 

@@ -130,9 +130,7 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
         Operation::JobTriggers => sample("GET", of_trigger(world, target, None).await),
         Operation::TriggerGet => sample("GET", of_trigger(world, target, Some("")).await),
         Operation::TriggerHistory => sample("GET", of_trigger(world, target, Some("/history")).await),
-        Operation::TriggerPreview => {
-            sample("GET", "/v1/triggers/preview?trigger=%7B%22every%22:%221h%22%7D")
-        }
+        Operation::TriggerPreview => sample("GET", "/v1/triggers/preview?trigger=%7B%22every%22:%221h%22%7D"),
         Operation::TriggerLoad => sample("GET", format!("/v1/triggers/load?namespace={target}")),
         Operation::TriggerPause => sample("POST", of_trigger(world, target, Some("/pause")).await),
         Operation::TriggerResume => sample("POST", of_trigger(world, target, Some("/resume")).await),

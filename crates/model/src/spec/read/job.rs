@@ -16,7 +16,7 @@ use super::placement::{placement, resources};
 use super::policy::{concurrency, priority, rate_limit, retention, timeouts};
 use super::retry::retry;
 use super::scalar::{choice, parsed, text, word};
-use super::trigger::{check_parameters, triggers};
+use super::trigger::{check_circles, check_parameters, triggers};
 use crate::limits::DESCRIPTION_BYTES_MAX;
 use crate::spec::nearest::nearest;
 use crate::spec::{Body, Delivery, JobSpec, OnDisconnect, Parameters, Problem};
@@ -67,6 +67,9 @@ pub(super) fn job(reader: &mut Reader, value: &Value) -> Option<JobSpec> {
     let parts = Parts { retry: &retry, delivery, dispatch: &dispatch, placement: &placement };
     contradiction::refuse(reader, &value["retry"], &parts);
     check_parameters(reader, &triggers, &parameters);
+    if let Some(name) = &name {
+        check_circles(reader, &triggers, name);
+    }
     refuse_unknown_names(reader, &parameters);
     Some(JobSpec {
         name: name?,

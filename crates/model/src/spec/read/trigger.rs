@@ -17,7 +17,8 @@ use crate::limits::{COUNT_MAX, LINE_BYTES_MAX, TRIGGERS_MAX};
 use crate::name::Name;
 use crate::spec::read::check_value;
 use crate::spec::{
-    After, Days, LogicalTime, Misfire, MisfirePolicy, On, Parameters, Presence, Template, Trigger, When,
+    After, Days, LogicalTime, Misfire, MisfirePolicy, On, Parameters, Presence, Problem, Template, Trigger,
+    When,
 };
 use crate::time::{self, Timestamp};
 
@@ -113,7 +114,14 @@ fn when(fields: &mut Fields<'_, '_>) -> Option<When> {
             }
             Some(When::Every { every, offset })
         }
-        "delay" => delay.map(|delay| When::Delay { delay }),
+        "delay" => {
+            let delay = delay?;
+            if delay < Every::PERIOD_MIN {
+                fields.problem("delay", "a delay is at least 1s");
+                return None;
+            }
+            Some(When::Delay { delay })
+        }
         "at" => at.map(|at| When::At { at }),
         _ => after.map(|after| When::After { after }),
     }
@@ -213,6 +221,17 @@ fn parameters(reader: &mut Reader, value: &Value) -> Option<BTreeMap<Box<str>, V
             }
         },
     )(reader, value)
+}
+
+/// A job that follows its own ends would never rest.
+pub(super) fn check_circles(reader: &mut Reader, triggers: &[Trigger], job: &Name) {
+    for (index, trigger) in triggers.iter().enumerate() {
+        if matches!(&trigger.when, When::After { after } if after.job == *job) {
+            let path = format!("triggers[{index}].after");
+            let problem = Problem::new(path, "the job would follow itself for ever");
+            reader.report(problem.with_hint("for a run after each run write `delay`, such as `delay: 5m`"));
+        }
+    }
 }
 
 /// What the triggers give must fit what the job takes: nobody is there to ask when they fire.

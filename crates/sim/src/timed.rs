@@ -1,0 +1,150 @@
+//! What triggers promise: each planned moment is one run or one line of the ledger, never two, never early, whoever died in
+//! between (I1–I4, I6). The schedule is asked again and compared with the ledger, moment by moment.
+
+use std::collections::BTreeMap;
+
+use mainspring_engine::{Merged, Occurrence, Outcome, TriggerKey, TriggerRow, merge};
+use mainspring_model::spec::Trigger;
+use mainspring_model::{CellId, JobId, RunHead, RunId, RunState, Timestamp};
+use mainspring_store::Write;
+use mainspring_store_mem::MemCore;
+
+use crate::checker::{Verdict, Violation, fail};
+use crate::jobs::SimJob;
+
+/// Lines read at once: more than there can be.
+const LINES_MAX: usize = 10_000;
+
+/// The rows of a job's triggers, as whoever puts the job writes them.
+pub(crate) fn rows(sim: &SimJob, cells: u16) -> Vec<Write> {
+    let (namespace, job) = (&sim.job.namespace, sim.job.id);
+    let cell = CellId::of(namespace, cells);
+    let now = Timestamp::ZERO;
+    merge(&[], Merged { cell, namespace, job, version: 1, spec: Some(&sim.spec), now, news: None })
+}
+
+/// Firings that were seen.
+#[derive(Debug, Default)]
+pub(crate) struct Firings(BTreeMap<(JobId, Box<str>, Timestamp), RunId>);
+
+impl Firings {
+    /// How many there were.
+    pub(crate) fn count(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    /// I1, I4: a run was inserted.
+    pub(crate) fn inserted(&mut self, head: &RunHead) -> Verdict {
+        let Some(fired) = &head.fired else { return Ok(()) };
+        if head.created_at < fired.planned {
+            return fail("I4", head.id, format!("fired at {} for {}", head.created_at, fired.planned));
+        }
+        let earlier = self.0.insert((head.job, fired.trigger.clone(), fired.planned), head.id);
+        match earlier.filter(|earlier| *earlier != head.id) {
+            Some(earlier) => fail("I1", head.id, format!("{earlier} is of the same moment")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether every trigger that follows the clock has come to its end.
+pub(crate) fn are_over(core: &MemCore, jobs: &[SimJob], cells: u16) -> bool {
+    let of = |sim: &SimJob| rows_of(core, sim, cells);
+    jobs.iter().flat_map(of).all(|row| row.state.fires_at.is_none() && row.state.pending.is_empty())
+}
+
+fn rows_of(core: &MemCore, sim: &SimJob, cells: u16) -> Vec<TriggerRow> {
+    let cell = CellId::of(&sim.job.namespace, cells);
+    let page = core.records(&TriggerRow::of_job(cell, sim.job.id)).expect("a page");
+    page.rows.iter().filter_map(TriggerRow::read).collect()
+}
+
+/// I2, I3, I6: when the faults are over, the ledger and the runs say what the schedule says.
+pub(crate) fn check(core: &MemCore, jobs: &[SimJob], cells: u16) -> Verdict {
+    for sim in jobs {
+        for row in rows_of(core, sim, cells) {
+            let found = sim.spec.triggers.iter().find(|trigger| *trigger.name.as_str() == *row.key.name);
+            let Some(trigger) = found else { continue };
+            let page = core.records(&row.key.occurrences(None, LINES_MAX)).expect("a page");
+            let mut lines: Vec<Occurrence> = page.rows.iter().filter_map(Occurrence::read).collect();
+            lines.reverse();
+            check_runs(core, &row.key, &lines)?;
+            match &row.state.after {
+                Some(after) => check_follower(core, jobs, after.job.as_str(), &row.key, &lines)?,
+                None => check_moments(sim, trigger, &row, &lines)?,
+            }
+        }
+    }
+    Ok(())
+}
+
+fn violation<T>(invariant: &'static str, key: &TriggerKey, what: String) -> Result<T, Violation> {
+    Err(Violation {
+        invariant,
+        what: format!("{} of {}: {what}", key.name, key.job),
+        about: vec![key.job.to_string()],
+    })
+}
+
+/// Every moment up to the cursor is in the ledger once, in order, and nothing else is.
+fn check_moments(sim: &SimJob, trigger: &Trigger, row: &TriggerRow, lines: &[Occurrence]) -> Verdict {
+    let seed = Trigger::seed(&row.state.namespace, sim.spec.name.as_str());
+    let Some(schedule) = trigger.schedule(seed) else { return Ok(()) };
+    let next = |after: Timestamp| schedule.next(after.as_micros()).map(Timestamp::from_micros);
+    let mut seen = Timestamp::ZERO;
+    for line in lines {
+        let through = line.through.unwrap_or(line.planned);
+        if next(seen) != Some(line.planned) {
+            return violation(
+                "I2",
+                &row.key,
+                format!("after {seen} comes {:?}, told is {line:?}", next(seen)),
+            );
+        }
+        let mut count = 0;
+        while seen < through {
+            match next(seen).filter(|at| *at <= through) {
+                Some(at) => (seen, count) = (at, count + 1),
+                None => return violation("I6", &row.key, format!("nothing is planned at {through}")),
+            }
+        }
+        if line.count.is_some_and(|told| told != count) {
+            return violation("I2", &row.key, format!("{count} moments, told is {line:?}"));
+        }
+    }
+    match next(seen).filter(|next| *next <= row.state.cursor) {
+        Some(lost) => violation("I2", &row.key, format!("{lost} is accounted for and not told")),
+        None => Ok(()),
+    }
+}
+
+/// Whatever the ledger says was fired is a run of that moment.
+fn check_runs(core: &MemCore, key: &TriggerKey, lines: &[Occurrence]) -> Verdict {
+    for line in lines.iter().filter(|line| matches!(line.outcome, Outcome::Fired | Outcome::Skipped)) {
+        let run = line.run.and_then(|run| core.run(run));
+        let is_right =
+            run.and_then(|run| run.head.fired.as_ref()).is_some_and(|fired| fired.planned == line.planned);
+        if !is_right {
+            return violation("I3", key, format!("{line:?} names no run of its moment"));
+        }
+    }
+    Ok(())
+}
+
+/// Each success of the other job was followed once.
+fn check_follower(
+    core: &MemCore,
+    jobs: &[SimJob],
+    other: &str,
+    key: &TriggerKey,
+    lines: &[Occurrence],
+) -> Verdict {
+    let Some(other) = jobs.iter().find(|sim| sim.spec.name.as_str() == other) else { return Ok(()) };
+    let ended =
+        core.all_runs().filter(|run| run.head.job == other.job.id && run.status.state == RunState::Success);
+    let (ended, told) = (ended.count(), lines.len());
+    if ended != told {
+        return violation("after", key, format!("{ended} runs succeeded, {told} were followed"));
+    }
+    Ok(())
+}
