@@ -332,6 +332,7 @@ impl Cell {
     /// Gives a waiting run to the owner of another cell. It leaves memory when that is durable.
     pub(crate) fn hand_over(&mut self, now: Timestamp, ix: usize, to: CellId) {
         let waited_for = self.leave_queue(ix);
+        self.fired_run_placed(ix); // Nobody here waits for it any more.
         self.stats.handed_over += 1;
         let entry = &mut self.runs.entries[ix];
         entry.status.reason = waited_for.map(Box::new);

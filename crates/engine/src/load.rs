@@ -85,6 +85,7 @@ impl Cell {
         }
         self.arm_horizon();
         self.arm_poll(now);
+        self.follow_early(now);
         if self.overflow.after.is_some() {
             self.trim();
         }

@@ -62,12 +62,12 @@ fn what_passed_while_nobody_was_there_goes_by_the_policy() {
     world.pass(secs(1));
     // No node is back yet, so what is in time and waits is one run, unless each moment counts.
     let waits = "600 merged: the run before it has not started";
-    assert_eq!(world.ledger(&once, "every"), ["60 merged 8 through 480: late", "540 fired", waits]);
+    assert_eq!(world.ledger(&once, "every"), ["60 merged 8 through 480: it passed", "540 fired", waits]);
     assert_eq!(
         world.ledger(&all, "every"),
-        ["60 missed 6 through 360: late", "420 fired", "480 fired", "540 fired", "600 fired"]
+        ["60 missed 6 through 360: it passed", "420 fired", "480 fired", "540 fired", "600 fired"]
     );
-    assert_eq!(world.ledger(&none, "every"), ["60 missed 8 through 480: late", "540 fired", waits]);
+    assert_eq!(world.ledger(&none, "every"), ["60 missed 8 through 480: it passed", "540 fired", waits]);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_pause_holds_moments_back_and_a_resume_goes_by_the_policy() {
     world.pause_job(&other, None);
     world.pass(secs(1));
     for job in [job, other] {
-        assert_eq!(world.ledger(&job, "every"), ["60 merged 2 through 120: late", "180 fired"]);
+        assert_eq!(world.ledger(&job, "every"), ["60 merged 2 through 120: it passed", "180 fired"]);
     }
 }
 
@@ -321,4 +321,100 @@ fn many_at_once_are_all_fired_once() {
         assert_eq!(world.ledger(job, "every"), ["60 fired"]);
     }
     assert_eq!(world.store.all_runs().len(), 1_200);
+}
+
+#[test]
+fn a_put_in_the_same_moment_loses_nothing_that_was_asked() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job(&["every: 60s, offset: 20s"]);
+    let job = world.change_job(&job, |spec| spec.triggers[0].pause_after = 5.try_into().ok());
+    world.pass(secs(10));
+    world.write_triggers(&job);
+    // The owner does not know of the new version, and its row is refused once.
+    let pause = paused(world.now);
+    world.command_trigger(&job, "every", TriggerCommand::Pause(Some(pause)));
+    world.pass(secs(100));
+    assert!(world.trigger(&job, "every").state.pause.is_some());
+    assert_eq!(world.trigger(&job, "every").state.version, 2);
+    assert_eq!(world.ledger(&job, "every"), Vec::<String>::new());
+}
+
+#[test]
+fn a_put_while_its_run_waits_does_not_hold_it_for_ever() {
+    let mut world = World::new();
+    let job = world.trigger_job(&["every: 60s, offset: 20s"]);
+    let job = world.change_job(&job, |spec| spec.triggers[0].pause_after = 5.try_into().ok());
+    world.pass(secs(59));
+    world.write_triggers(&job);
+    world.pass(secs(2));
+    world.node("a");
+    world.pass(secs(120));
+    let ledger = world.ledger(&job, "every");
+    assert_eq!(ledger, ["60 fired", "120 fired", "180 fired"]);
+}
+
+#[test]
+fn those_who_fire_together_each_get_an_answer() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job(&["every: 3600s"]);
+    world.commits = false;
+    for _ in 0..3 {
+        world.command_trigger(&job, "every", TriggerCommand::Fire { by: "ann".into() });
+    }
+    world.commits = true;
+    world.pass(secs(1));
+    assert_eq!(world.runs_of(&job).len(), 3);
+    assert_eq!(world.ledger(&job, "every").len(), 3);
+}
+
+#[test]
+fn a_paused_follower_remembers_only_so_many_ends() {
+    let mut world = World::new();
+    world.node("a");
+    let first = world.job();
+    let name = first.spec.name.as_str().to_owned();
+    let follower = world.trigger_job(&[&format!("after: {name}")]);
+    world.command_trigger(&follower, "after", TriggerCommand::Pause(Some(paused(world.now))));
+    for _ in 0..1_005 {
+        let run = world.submit(&first);
+        world.finish(run);
+    }
+    assert_eq!(world.trigger(&follower, "after").state.pending.len(), 1_000);
+    assert_eq!(world.ledger(&follower, "after").len(), 5, "what is forgotten is told");
+}
+
+#[test]
+fn a_name_that_is_used_again_is_another_trigger() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job(&["every: 60s, offset: 20s", "every: 90s, offset: 80s, name: other"]);
+    world.pass(secs(200));
+    let without = world.change_job(&job, |spec| spec.triggers.truncate(1));
+    world.write_triggers(&without);
+    let job = world.change_job(&without, |spec| {
+        spec.triggers.push(mainspring_model::spec::Trigger {
+            name: "other".parse().unwrap(),
+            ..spec.triggers[0].clone()
+        });
+    });
+    world.write_triggers(&job);
+    world.pass(secs(120));
+    let seconds: Vec<String> =
+        world.ledger(&job, "other").iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
+    assert_eq!(seconds, ["90", "180", "240", "300"]);
+}
+
+#[test]
+fn a_cursor_before_everything_costs_no_more_than_any_other() {
+    let mut world = World::new();
+    world.node("a");
+    let job =
+        world.trigger_job(&["cron: '* * * * * * 1970-2008', misfire: {policy: all, max: 3, window: 3650d}"]);
+    let past = mainspring_model::Timestamp::from_micros(-1_000_000);
+    world.command_trigger(&job, "cron", TriggerCommand::Cursor(past));
+    world.pass(secs(1));
+    assert_eq!(world.ledger(&job, "cron").len(), 1);
+    assert_eq!(world.trigger(&job, "cron").state.next, None);
 }

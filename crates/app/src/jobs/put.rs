@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mainspring_model::spec::Format;
+use mainspring_model::spec::{Format, Trigger, When};
 use mainspring_model::{ErrorCode, Job, JobId, JobSpec, JobVersion, Namespace};
 use mainspring_store::{Conflict, Outcome, Write};
 use mainspring_wire::api::{self, Change, PutOutcome};
@@ -52,6 +52,7 @@ impl App {
             ..caller.entry(self.now(), Operation::JobPut, Some(&namespace))
         };
         let checked = check_place(&spec, &namespace, job, found.as_ref())
+            .and_then(|()| check_schedules(&spec, &namespace))
             .and_then(|()| condition.check(found.as_ref().map(|job| job.revision)));
         let checked = match checked {
             Ok(()) => self.check_artifacts(&namespace, &spec, "").await,
@@ -168,6 +169,20 @@ fn check_place(spec: &JobSpec, namespace: &Namespace, job: &str, found: Option<&
     }
     if name.parse::<JobId>().is_ok() {
         return wrong("name", "a name must not look like the id of a job".into());
+    }
+    Ok(())
+}
+
+/// What `H` stands for is known now: it may be a day that no month has.
+fn check_schedules(spec: &JobSpec, namespace: &Namespace) -> Result<()> {
+    let seed = Trigger::seed(namespace, spec.name.as_str());
+    for (index, trigger) in spec.triggers.iter().enumerate() {
+        if let When::Cron { cron, .. } = &trigger.when
+            && trigger.schedule(seed).is_none()
+        {
+            let message = format!("`{cron}`: with what `H` stands for in this job, it never fires");
+            return Err(Error::field(ErrorCode::InvalidSpec, format!("triggers[{index}].cron"), message));
+        }
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use mainspring_engine::TriggerRow;
 use mainspring_model::spec::Trigger;
-use mainspring_model::{Job, JobSpec, Namespace};
+use mainspring_model::{ErrorCode, Job, JobSpec, Namespace};
 use mainspring_wire::api;
 
 use super::preview::description;
@@ -32,11 +32,11 @@ impl App {
         let page = visible(&*self.store, query, see).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for row in page.items {
-            // A job that went this moment has no triggers any more.
-            if let Ok(spec) = self.find_version(row.key.job, row.state.version).await
-                && let Some(trigger) = view(&row, &spec)
-            {
-                items.push(trigger);
+            match self.find_version(row.key.job, row.state.version).await {
+                Ok(spec) => items.extend(view(&row, &spec)),
+                // A job that went this moment has no triggers any more.
+                Err(error) if error.code == ErrorCode::NotFound => {}
+                Err(error) => return Err(error),
             }
         }
         Ok(api::Page { items, next_cursor: page.next_cursor })

@@ -185,8 +185,10 @@ impl Trigger {
                 context.output.say(format!("`mainspring logs -f {}` follows it", made.id));
             }
             Verb::Cursor { job, trigger, at } => {
-                let moved = context.client.move_trigger(namespace, &job, &trigger, at).await?;
-                context.output.say(format!("{job}/{trigger} goes on from {at}{}", next(&moved)));
+                context.client.move_trigger(namespace, &job, &trigger, at).await?;
+                context.output.say(format!(
+                    "{job}/{trigger} goes on from {at}; `mainspring trigger list {job}` shows when it fires next"
+                ));
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -105,24 +105,34 @@ impl Moments<'_> {
         self.iter(cursor).take_while(|at| trigger.fires_at(seed, *at) <= now).take(max).collect()
     }
 
-    /// The latest so many after `after` and before `before`, in order. Looks back twice as far again and again, so that it
-    /// meets few more than it wants.
+    /// The latest so many after `after` and before `before`, in order.
     fn latest(&self, after: Timestamp, before: Timestamp, count: usize) -> Vec<Timestamp> {
-        let mut back = std::time::Duration::from_secs(1);
-        loop {
-            let from = after.max(before - back);
-            let mut found: std::collections::VecDeque<Timestamp> = Default::default();
-            for at in self.iter(from).take_while(|at| *at < before) {
-                if found.len() == count {
-                    found.pop_front();
-                }
-                found.push_back(at);
-            }
-            if found.len() == count || from <= after {
-                return found.into();
-            }
-            back *= 2;
+        let mut found = Vec::new();
+        let mut before = before;
+        while found.len() < count
+            && let Some(last) = self.last(after, before)
+        {
+            found.push(last);
+            before = last;
         }
+        found.reverse();
+        found
+    }
+
+    /// The last one after `after` and before `before`. What follows a moment is never earlier than what follows an earlier
+    /// one, so it is found by halves, however many are in between.
+    fn last(&self, after: Timestamp, before: Timestamp) -> Option<Timestamp> {
+        let follows = |at: i64| self.after(Timestamp::from_micros(at)).filter(|next| *next < before);
+        let mut best = follows(after.as_micros())?;
+        let (mut low, mut high) = (best.as_micros(), before.as_micros());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match follows(middle) {
+                Some(next) => (best, low) = (next, next.as_micros().max(middle + 1)),
+                None => high = middle,
+            }
+        }
+        Some(best)
     }
 
     /// The last one from `first` on that is before another; none when there is none.

@@ -2,6 +2,7 @@
 //! may be in the store before the row says so, and never the other way round.
 
 use mainspring_store::{Conflict, Record, Write};
+use rustc_hash::FxHashSet;
 
 use super::row::Occurrence;
 use crate::cell::Cell;
@@ -49,6 +50,7 @@ impl Cell {
     /// After the runs of the batch: what follows from those that are in it.
     pub(crate) fn cut_triggers(&mut self, writes: &mut Vec<Write>, written: &mut Vec<Written>) {
         // In the order of their runs: what is behind one that waits, waits too.
+        let mut keys = FxHashSet::default();
         for _ in 0..PER_BATCH_MAX {
             let Some(line) = self.outbox.ledger.front() else { break };
             let run = line.run.and_then(|run| self.runs.entries.get(run as usize));
@@ -57,8 +59,11 @@ impl Cell {
             }
             if let Some(line) = self.outbox.ledger.pop_front() {
                 self.outbox.line_cut(line.trigger);
-                writes.push(Write::PutRecord(Box::new(line.record)));
-                written.push(Written::History);
+                // A moment that was looked at twice is told once: a row is written once in a batch.
+                if keys.insert(line.record.key.clone()) {
+                    writes.push(Write::PutRecord(Box::new(line.record)));
+                    written.push(Written::History);
+                }
             }
         }
         // Those that were changed last are the last to be finished: there is no need to look at all of them.

@@ -136,8 +136,8 @@ impl Cell {
         let left = trigger.count.map(|count| u64::from(count.get()).saturating_sub(state.fired));
         let cursor = plan.cursor().unwrap_or(cursor);
         plan.fire.truncate(left.map_or(usize::MAX, |left| left as usize));
-        self.pass(now, ix, plan.missed, Outcome::Missed, "late");
-        self.pass(now, ix, plan.merged, Outcome::Merged, "late");
+        self.pass(now, ix, plan.missed, Outcome::Missed, "it passed");
+        self.pass(now, ix, plan.merged, Outcome::Merged, "it passed");
         for planned in &plan.fire {
             let id = self.triggers.entries[ix].row.key.run_at(*planned);
             self.fire(now, ix, spec, trigger, *planned, id);
@@ -158,11 +158,13 @@ impl Cell {
         trigger: &Trigger,
     ) {
         let state = &mut self.triggers.entries[ix].row.state;
+        let next = state.next;
         (state.next, state.fires_at) = (None, None);
         let pending = std::mem::take(&mut state.pending);
         match &trigger.when {
             When::Delay { .. } => {
-                let planned = now.max(state.cursor + Duration::from_micros(1));
+                // As its row has it: whoever comes after does not fire it again.
+                let planned = next.unwrap_or(now).max(state.cursor + Duration::from_micros(1));
                 state.cursor = planned;
                 let id = self.triggers.entries[ix].row.key.run_at(planned);
                 let fired = self.fire(now, ix, spec, trigger, planned, id);

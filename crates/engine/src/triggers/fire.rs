@@ -1,6 +1,7 @@
 //! One firing: a run like any other, and a line of the ledger.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mainspring_model::spec::{MisfirePolicy, Trigger};
 use mainspring_model::{Fired, JobSpec, Payload, RunHead, RunId, RunState, RunStatus, Timestamp, limits};
@@ -22,10 +23,14 @@ impl Cell {
         planned: Timestamp,
         id: RunId,
     ) -> bool {
-        if self.runs.find(id).is_some() {
-            return true; // It was made before.
-        }
         let mut line = Occurrence::one(planned, now, Outcome::Fired);
+        if let Some(run) = self.runs.find(id) {
+            // It was made before, by an owner or under a row that was not written.
+            line.run = Some(id);
+            self.made(ix, run);
+            self.note(ix, Some(run), line);
+            return !self.runs.entries[run].status.state.is_terminal();
+        }
         if let Some(before) = self.waiting_run(ix, spec, trigger) {
             line.outcome = Outcome::Merged;
             line.reason = "the run before it has not started".into();
@@ -48,18 +53,24 @@ impl Cell {
         self.mark(run);
         self.begin(now, run);
         let state = self.runs.entries[run].status.state;
-        let never_placed = self.runs.entries[run].status.attempt == 0;
-        let entry = &mut self.triggers.entries[ix];
-        entry.row.state.fired += 1;
-        entry.row.state.last = Some(id);
-        entry.waits = matches!(state, RunState::Ready | RunState::Waiting) && never_placed;
         line.run = Some(id);
         if state == RunState::Skipped {
             line.outcome = Outcome::Skipped;
             line.reason = "overlap".into();
+        } else {
+            self.triggers.entries[ix].row.state.fired += 1;
+            self.made(ix, run);
         }
         self.note(ix, Some(run), line);
         !state.is_terminal()
+    }
+
+    /// This is the trigger's last run now.
+    fn made(&mut self, ix: usize, run: usize) {
+        let run = &self.runs.entries[run];
+        let entry = &mut self.triggers.entries[ix];
+        entry.row.state.last = Some(run.head.id);
+        entry.waits = is_untouched(&run.status);
     }
 
     /// The last run, if nothing has taken it yet: a job without nodes leaves one waiting run and not a flood. Not where the
@@ -109,16 +120,24 @@ impl Cell {
 
     /// Fires for those who asked, whatever the clock says.
     pub(super) fn fire_asked(&mut self, now: Timestamp, ix: usize, spec: &Arc<JobSpec>, trigger: &Trigger) {
+        let mut planned = now;
         for (request, by) in self.triggers.entries[ix].asked.take().into_iter().flat_map(|asked| *asked) {
-            let key = &self.triggers.entries[ix].row.key;
-            let mut planned = now;
-            while self.runs.find(key.run_at(planned)).is_some() {
-                planned = planned + std::time::Duration::from_micros(1);
+            let entry = &mut self.triggers.entries[ix];
+            while self.runs.find(entry.row.key.run_at(planned)).is_some() {
+                planned = planned + Duration::from_micros(1);
             }
-            let id = key.run_at(planned);
-            // Who asks does not wait for the run before.
-            self.triggers.entries[ix].waits = false;
+            let id = entry.row.key.run_at(planned);
+            // Who asks does not wait for the run before, and takes nothing from what was planned.
+            entry.waits = false;
+            let (last, awaits_end, fired) =
+                (entry.row.state.last, entry.row.state.awaits_end, entry.row.state.fired);
             let made = self.fire(now, ix, spec, trigger, planned, id);
+            planned = planned + Duration::from_micros(1);
+            let state = &mut self.triggers.entries[ix].row.state;
+            state.fired = fired;
+            if awaits_end {
+                state.last = last;
+            }
             self.mark_trigger(ix);
             if let Some(line) = self.outbox.ledger.back_mut() {
                 line.say(&format!("fired by {by}"));
@@ -134,6 +153,11 @@ impl Cell {
             self.outbox.after_commit(exists.then_some(id), Message::Reply { request, answer });
         }
     }
+}
+
+/// Whether no node has had the run yet.
+pub(super) fn is_untouched(status: &RunStatus) -> bool {
+    matches!(status.state, RunState::Ready | RunState::Waiting) && status.attempt == 0
 }
 
 /// The beginning of what went wrong.

@@ -71,6 +71,8 @@ pub(crate) struct Triggers {
     /// Specifications to be read, and who waits for those under way.
     to_read: Vec<(JobId, u32)>,
     wanted: FxHashMap<(JobId, u32), Vec<u32>>,
+    /// What ended while the cell was being loaded.
+    early: Vec<ends::Ended>,
     /// The newest news that was heard of each job.
     news: FxHashMap<JobId, u64>,
 }

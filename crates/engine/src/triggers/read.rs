@@ -1,9 +1,10 @@
 //! Taking rows in: all of them when the cell is taken, those of a job when somebody changed it.
 
-use mainspring_model::{JobId, RunState, Timestamp};
+use mainspring_model::{JobId, Timestamp};
 use mainspring_store::{Record, RecordQuery};
 use rustc_hash::FxHashSet;
 
+use super::fire::is_untouched;
 use super::row::{self, TriggerRow};
 use super::{TriggersRead, row::news_of};
 use crate::cell::Cell;
@@ -30,7 +31,11 @@ impl Cell {
     pub(crate) fn triggers_read(&mut self, now: Timestamp, read: TriggersRead) {
         let TriggersRead { query, rows, more } = read;
         if row::is_news(&query) {
-            return self.news_read(&rows);
+            self.news_read(&rows, query.after.is_none() && !more);
+            return match rows.last() {
+                Some(last) if more => self.read_on(query, last),
+                _ => {}
+            };
         }
         let job = query.prefix.get(2..).and_then(|job| job.try_into().ok()).map(JobId::from_bytes);
         let found: Vec<TriggerRow> = rows.iter().filter_map(TriggerRow::read).collect();
@@ -53,12 +58,15 @@ impl Cell {
         self.outbox.now.push(Message::ReadTriggers(query));
     }
 
-    fn news_read(&mut self, rows: &[Record]) {
+    fn news_read(&mut self, rows: &[Record], whole: bool) {
         for record in rows {
             let Some(job) = row::news_about(record) else { continue };
             if self.triggers.news.insert(job, record.revision) != Some(record.revision) {
                 self.triggers_changed(job);
             }
+        }
+        if !whole {
+            return;
         }
         let known: FxHashSet<JobId> = rows.iter().filter_map(row::news_about).collect();
         self.triggers.news.retain(|job, _| known.contains(job));
@@ -86,23 +94,37 @@ impl Cell {
     }
 
     fn take_row(&mut self, now: Timestamp, row: TriggerRow) {
-        let ix = match self.triggers.find(row.key.job, &row.key.name) {
-            Some(ix) if row.revision <= self.triggers.entries[ix].row.revision => {
-                // What is in memory is as new.
-                self.triggers.entries[ix].stale = false;
-                return self.arm_trigger(ix);
-            }
-            Some(ix) => {
-                let entry = &mut self.triggers.entries[ix];
-                let (asked, waits) = (entry.asked.take(), entry.waits);
-                self.triggers.remove(ix);
-                let ix = self.triggers.insert(row);
-                let entry = &mut self.triggers.entries[ix];
-                (entry.asked, entry.waits) = (asked, waits);
-                ix
-            }
-            None => self.triggers.insert(row),
+        let Some(ix) = self.triggers.find(row.key.job, &row.key.name) else {
+            let ix = self.triggers.insert(row);
+            self.recall(now, ix);
+            return self.arm_trigger(ix);
         };
+        let entry = &mut self.triggers.entries[ix];
+        let unwritten = entry.stale || entry.dirty;
+        entry.stale = false;
+        if (row.state.version, row.revision) <= (entry.row.state.version, entry.row.revision) {
+            return self.arm_trigger(ix); // What is in memory is as new.
+        }
+        // Whoever wrote it had read it before: where it stands is known best here.
+        if row.state.definition == entry.row.state.definition {
+            entry.row.revision = row.revision;
+            entry.row.state.version = row.state.version;
+            entry.spec = None;
+            if unwritten {
+                self.mark_trigger(ix);
+            }
+            return self.arm_trigger(ix);
+        }
+        let (asked, waits) = (entry.asked.take(), entry.waits);
+        let state = row::carried(&entry.row.state, row.state.clone());
+        let changed = state != row.state;
+        self.triggers.remove(ix);
+        let ix = self.triggers.insert(TriggerRow { state, ..row });
+        let entry = &mut self.triggers.entries[ix];
+        (entry.asked, entry.waits) = (asked, waits);
+        if changed {
+            self.mark_trigger(ix);
+        }
         self.recall(now, ix);
         self.arm_trigger(ix);
     }
@@ -110,17 +132,11 @@ impl Cell {
     /// What a new owner finds out from the runs: whether the last one waits, or has ended meanwhile.
     fn recall(&mut self, now: Timestamp, ix: usize) {
         let state = &self.triggers.entries[ix].row.state;
-        let run = state.last.and_then(|last| self.runs.find(last));
-        let awaits_end = state.awaits_end;
-        match run {
-            Some(run) => {
-                let status = &self.runs.entries[run].status;
-                let waits =
-                    matches!(status.state, RunState::Ready | RunState::Waiting) && status.attempt == 0;
-                self.triggers.entries[ix].waits = waits;
-            }
+        let run = state.last.and_then(|last| self.runs.find(last)).map(|run| &self.runs.entries[run].status);
+        match run.filter(|run| !run.state.is_terminal()) {
+            Some(run) => self.triggers.entries[ix].waits = is_untouched(run),
             // It ended, and whoever owned the cell then could not write down what follows.
-            None if awaits_end => {
+            None if state.awaits_end => {
                 self.delay_on(now, ix);
                 self.mark_trigger(ix);
             }

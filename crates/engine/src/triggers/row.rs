@@ -312,7 +312,7 @@ pub fn merge(old: &[TriggerRow], of: Merged<'_>) -> Vec<Write> {
                 revision: row.revision + 1,
                 state: match row.state.definition == fresh.definition {
                     true => TriggerState { version, ..row.state.clone() },
-                    false => TriggerState { pause: row.state.pause.clone(), last: row.state.last, ..fresh },
+                    false => carried(&row.state, fresh),
                 },
             },
         };
@@ -336,6 +336,20 @@ pub fn merge(old: &[TriggerRow], of: Merged<'_>) -> Vec<Write> {
         })));
     }
     writes
+}
+
+/// What a trigger that says something else keeps of what it was: its pause, and what it has under way.
+pub(super) fn carried(old: &TriggerState, new: TriggerState) -> TriggerState {
+    let mut state = TriggerState { pause: old.pause.clone(), last: old.last, ..new };
+    if state.delay_us > 0 && old.awaits_end {
+        (state.next, state.fires_at, state.awaits_end) = (None, None, true);
+    }
+    let same_job = |after: &After| old.after.as_ref().is_some_and(|old| old.job == after.job);
+    if state.after.as_deref().is_some_and(same_job) && !old.pending.is_empty() {
+        (state.next, state.fires_at) = (Some(state.cursor), Some(state.cursor));
+        state.pending = old.pending.clone();
+    }
+    state
 }
 
 /// A trigger that nobody knew before.

@@ -154,7 +154,7 @@ pub struct Misfire {
     #[serde(with = "duration_text", skip_serializing_if = "is_default_window")]
     pub window: Duration,
     /// Of `all`, the latest so many.
-    #[schema(value_type = u32, minimum = 1, maximum = 10_000)]
+    #[schema(value_type = u32, minimum = 1, maximum = 1_000)]
     #[serde(skip_serializing_if = "is_default_max")]
     pub max: NonZeroU32,
 }
@@ -178,7 +178,7 @@ impl Misfire {
     /// How many fire late at once.
     pub const MAX_DEFAULT: NonZeroU32 = NonZeroU32::new(100).unwrap();
     /// How many may be asked for.
-    pub const MAX_MAX: u32 = 10_000;
+    pub const MAX_MAX: u32 = 1_000;
     /// What is so late or less is in time: a takeover takes a few seconds.
     pub const GRACE: Duration = Duration::from_secs(60);
 
