@@ -63,7 +63,7 @@ mod tests {
             params: Arc::from([]),
             keys: None,
             submitted_by: "x".into(),
-fired: None,
+            fired: None,
         }
     }
 
