@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use mainspring_engine::{Occurrence, TriggerKey};
-use mainspring_model::{JobId, RunId};
+use mainspring_model::{JobId, Run, RunId, Timestamp};
 use mainspring_store::{RecordQuery, RunQuery, Store};
 use tokio::time::sleep;
 
@@ -31,13 +31,14 @@ pub(super) async fn read(store: &dyn Store) -> Result<Vec<(JobId, Occurrence)>> 
     }
 }
 
-/// Every run, with its job.
-pub(super) async fn runs(store: &dyn Store) -> Result<Vec<(RunId, JobId)>> {
+/// Every run that was fired, with its planned moment.
+pub(super) async fn runs(store: &dyn Store) -> Result<Vec<(RunId, Timestamp)>> {
     let mut query = RunQuery { limit: PAGE_ROWS, ..RunQuery::default() };
     let mut runs = Vec::new();
     loop {
         let page = store.runs(query.clone()).await?;
-        runs.extend(page.rows.iter().map(|run| (run.head.id, run.head.job)));
+        let fired = |run: &Run| run.head.fired.as_ref().map(|fired| (run.head.id, fired.planned));
+        runs.extend(page.rows.iter().filter_map(fired));
         query.after = page.rows.last().map(|run| run.head.id);
         if !page.more {
             return Ok(runs);
@@ -73,7 +74,7 @@ pub(super) struct Balance {
 
 impl Balance {
     /// Of so many moments, whose lines and runs these are.
-    pub(super) fn of(planned: usize, lines: &[(JobId, Occurrence)], runs: &[(RunId, JobId)]) -> Self {
+    pub(super) fn of(planned: usize, lines: &[(JobId, Occurrence)], runs: &[(RunId, Timestamp)]) -> Self {
         let made: HashSet<RunId> = runs.iter().map(|(run, _)| *run).collect();
         let mut moments: HashMap<_, usize> = HashMap::new();
         for (job, line) in lines.iter().filter(|(_, line)| line.run.is_some_and(|run| made.contains(&run))) {

@@ -39,13 +39,14 @@ pub(super) async fn measure(
     let before = scheduler.cpu()?;
     sleep(until.since(jobs::now())).await;
     let share = (scheduler.cpu()? - before).as_secs_f64() / until.since(from).as_secs_f64() * 100.0;
+    // What is planned in these minutes is written by then, and nothing more comes while it is read.
     sleep(Duration::from_secs(3)).await;
-    let mut lines = ledger::read(&*store).await?;
-    let runs = ledger::runs(&*store).await?;
-    let balance = Balance::of(lines.len(), &lines, &runs);
-    // The moments of a whole number of minutes, whichever second those begin with.
-    lines.retain(|(_, line)| line.planned > from && line.planned <= until);
-    let planned = count * options.minutes as usize;
+    drop(scheduler);
+    let is_within = |planned: Timestamp| planned > from && planned <= until;
+    let (mut lines, mut runs) = (ledger::read(&*store).await?, ledger::runs(&*store).await?);
+    lines.retain(|(_, line)| is_within(line.planned));
+    runs.retain(|(_, planned)| is_within(*planned));
+    let Balance { lost, doubled } = Balance::of(count * options.minutes as usize, &lines, &runs);
     let mut late: Vec<f64> =
         lines.iter().map(|(_, line)| line.at.since(line.planned).as_secs_f64() * 1e3).collect();
     ensure!(!late.is_empty(), "nothing fired");
@@ -55,11 +56,9 @@ pub(super) async fn measure(
     table.add(name("lateness, p50"), at(0.5), "ms", Bar::None);
     table.add(name("lateness, p99"), at(0.99), "ms", Bar::AtMost(LATENESS_P99_MS_MAX));
     table.add(name("lateness, the last"), at(1.0), "ms", Bar::None);
-    let lost = planned.saturating_sub(lines.len()) + balance.lost;
     table.add(name("lost"), lost as f64, "", Bar::AtMost(0.0));
-    table.add(name("doubled"), balance.doubled as f64, "", Bar::AtMost(0.0));
+    table.add(name("doubled"), doubled as f64, "", Bar::AtMost(0.0));
     table.add(name("CPU of the server"), share, "% core", Bar::None);
-    drop(scheduler);
     let raw = limits::commits(options.store, databases, limits::GROUP, Duration::from_secs(2)).await?;
     table.add("limit: durable commits of 100 rows, rows", raw.rate(), "/s", Bar::None);
     let fired = lines.len() as f64 / until.since(from).as_secs_f64();
