@@ -54,9 +54,8 @@ impl App {
 
 /// A trigger is read as a job file's is.
 fn read(text: &str) -> Result<Trigger> {
-    let mut trigger: serde_json::Value = serde_json::from_str(text).map_err(|error| {
-        Error::field(ErrorCode::InvalidRequest, "trigger", format!("is not JSON: {error}"))
-    })?;
+    let mut trigger: serde_json::Value = serde_json::from_str(text)
+        .map_err(|error| Error::field(ErrorCode::InvalidSpec, "trigger", format!("is not JSON: {error}")))?;
     // What it gives to parameters is not asked here, because there are none.
     if let Some(fields) = trigger.as_object_mut() {
         fields.remove("parameters");
@@ -67,9 +66,9 @@ fn read(text: &str) -> Result<Trigger> {
             problem.path = problem.path.replacen("triggers[0]", "trigger", 1);
             problem
         });
-        Error::problems(ErrorCode::InvalidRequest, "", problems)
+        Error::problems(ErrorCode::InvalidSpec, "", problems)
     })?;
-    spec.triggers.pop().ok_or_else(|| Error::field(ErrorCode::InvalidRequest, "trigger", "is missing"))
+    spec.triggers.pop().ok_or_else(|| Error::field(ErrorCode::InvalidSpec, "trigger", "is missing"))
 }
 
 fn turn_of_the_clock(seconds: i64) -> String {

@@ -77,10 +77,12 @@ async fn a_trigger_is_previewed_with_the_turns_of_the_clock() {
     assert_eq!(moments[0]["local"], "2027-03-28T03:00:00+02");
     assert_eq!(moments[0]["note"], "clocks are turned forward by 1h before this");
     assert_eq!(moments[1]["note"], Value::Null);
-    for (trigger, count, path) in
-        [(r#"{"cron": "61 * * * *"}"#, 2, "trigger.cron"), (nightly, 5_000, "count"), ("{", 1, "trigger")]
-    {
-        let problem = world.get(&ask(trigger, count)).await.problem(422, "invalid_request");
+    for (trigger, count, path, code) in [
+        (r#"{"cron": "61 * * * *"}"#, 2, "trigger.cron", "invalid_spec"),
+        (nightly, 5_000, "count", "invalid_request"),
+        ("{", 1, "trigger", "invalid_spec"),
+    ] {
+        let problem = world.get(&ask(trigger, count)).await.problem(422, code);
         assert_eq!(problem["errors"][0]["path"], path, "{problem}");
     }
 }
