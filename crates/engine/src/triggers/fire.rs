@@ -114,7 +114,7 @@ impl Cell {
             keys: keys::render(spec, &params)?,
             params,
             submitted_by: format!("trigger:{}", row.key.name).into(),
-            fired: Some(Box::new(Fired { trigger: row.key.name.clone(), planned })),
+            fired: Some(Box::new(Fired { trigger: (&*row.key.name).into(), planned })),
         })
     }
 

@@ -66,8 +66,9 @@ pub(crate) struct Triggers {
     pub(crate) timers: Timers,
     /// Those that follow the ends of a job.
     followers: FxHashMap<(Namespace, Box<str>), FxHashSet<u32>>,
-    /// Each namespace once.
+    /// Each namespace and each name once: many are called alike.
     namespaces: FxHashSet<Namespace>,
+    names: FxHashSet<Arc<str>>,
     /// Specifications to be read, and who waits for those under way.
     to_read: Vec<(JobId, u32)>,
     wanted: FxHashMap<(JobId, u32), Vec<u32>>,
@@ -97,6 +98,13 @@ impl Triggers {
             None => {
                 self.namespaces.insert(row.state.namespace.clone());
                 row.state.namespace
+            }
+        };
+        row.key.name = match self.names.get(&row.key.name) {
+            Some(known) => known.clone(),
+            None => {
+                self.names.insert(row.key.name.clone());
+                row.key.name
             }
         };
         let place = Self::place(row.key.job, &row.key.name);

@@ -3,6 +3,7 @@
 //! Who puts a job writes the rows of its triggers with it ([`merge`]) and a piece of news for the owner; from then on the
 //! owner moves them, always by compare-and-set.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_model::spec::{After, Trigger, When};
@@ -29,7 +30,7 @@ pub struct TriggerKey {
     /// Its job.
     pub job: JobId,
     /// Its name within the job.
-    pub name: Box<str>,
+    pub name: Arc<str>,
 }
 
 /// Where a trigger stands.
