@@ -381,7 +381,7 @@ fn a_paused_follower_remembers_only_so_many_ends() {
         let run = world.submit(&first);
         world.finish(run);
     }
-    assert_eq!(world.trigger(&follower, "after").state.pending.len(), 1_000);
+    assert_eq!(world.trigger(&follower, "after").state.follows.unwrap().pending.len(), 1_000);
     assert_eq!(world.ledger(&follower, "after").len(), 5, "what is forgotten is told");
 }
 

@@ -50,7 +50,7 @@ impl Firings {
 /// Whether every trigger that follows the clock has come to its end.
 pub(crate) fn are_over(core: &MemCore, jobs: &[SimJob], cells: u16) -> bool {
     let of = |sim: &SimJob| rows_of(core, sim, cells);
-    jobs.iter().flat_map(of).all(|row| row.state.fires_at.is_none() && row.state.pending.is_empty())
+    jobs.iter().flat_map(of).all(|row| row.state.fires_at.is_none())
 }
 
 fn rows_of(core: &MemCore, sim: &SimJob, cells: u16) -> Vec<TriggerRow> {
@@ -69,8 +69,8 @@ pub(crate) fn check(core: &MemCore, jobs: &[SimJob], cells: u16) -> Verdict {
             let mut lines: Vec<Occurrence> = page.rows.iter().filter_map(Occurrence::read).collect();
             lines.reverse();
             check_runs(core, &row.key, &lines)?;
-            match &row.state.after {
-                Some(after) => check_follower(core, jobs, after.job.as_str(), &row.key, &lines)?,
+            match &row.state.follows {
+                Some(follows) => check_follower(core, jobs, follows.after.job.as_str(), &row.key, &lines)?,
                 None => check_moments(sim, trigger, &row, &lines)?,
             }
         }

@@ -45,7 +45,9 @@ impl Cell {
                 }
                 entry.row.state.pause = pause.map(Box::new);
             }
-            TriggerCommand::Cursor(_) if entry.row.state.after.is_some() || entry.row.state.delay_us > 0 => {
+            TriggerCommand::Cursor(_)
+                if entry.row.state.follows.is_some() || entry.row.state.delay_us > 0 =>
+            {
                 let message =
                     "it follows the ends of runs, not the clock: there is nothing to move".to_owned();
                 let answer = Answer::Refused { code: ErrorCode::InvalidRequest, message };

@@ -160,7 +160,8 @@ impl Cell {
         let state = &mut self.triggers.entries[ix].row.state;
         let next = state.next;
         (state.next, state.fires_at) = (None, None);
-        let pending = std::mem::take(&mut state.pending);
+        let pending =
+            state.follows.as_mut().map(|follows| std::mem::take(&mut follows.pending)).unwrap_or_default();
         match &trigger.when {
             When::Delay { .. } => {
                 // As its row has it: whoever comes after does not fire it again.

@@ -105,17 +105,16 @@ impl Cell {
         followers.sort_unstable();
         for ix in followers {
             let trigger = &mut self.triggers.entries[ix].row.state;
-            let counts = trigger.after.as_ref().is_some_and(|after| after.on.counts(*state));
-            if !counts || trigger.pending.iter().any(|(have, _)| *have == head.id) {
+            let Some(follows) = &mut trigger.follows else { continue };
+            let pending = &mut follows.pending;
+            if !follows.after.on.counts(*state) || pending.iter().any(|(have, _)| *have == head.id) {
                 continue;
             }
-            let latest = trigger.pending.last().map_or(trigger.cursor, |(_, planned)| *planned);
+            let latest = pending.last().map_or(trigger.cursor, |(_, planned)| *planned);
             let planned = now.max(latest + Duration::from_micros(1));
-            let mut pending = std::mem::take(&mut trigger.pending).into_vec();
             pending.push((head.id, planned));
             // A trigger that is paused for long does not pile up: its row has a size.
             let passed = (pending.len() > PENDING_MAX).then(|| pending.remove(0));
-            trigger.pending = pending.into();
             (trigger.next, trigger.fires_at) = (Some(now), Some(now));
             if let Some((ended, planned)) = passed {
                 let reason = format!("too many ends wait; this was of {ended}").into();

@@ -32,7 +32,8 @@ use crate::timers::{Armed, Subject, Timers};
 pub use command::TriggerCommand;
 pub(crate) use cut::{Line, PER_BATCH_MAX};
 pub use row::{
-    Merged, OCCURRENCES_KEPT, Occurrence, Outcome, TriggerKey, TriggerRow, TriggerState, merge, news_key,
+    Follows, Merged, OCCURRENCES_KEPT, Occurrence, Outcome, TriggerKey, TriggerRow, TriggerState, merge,
+    news_key,
 };
 
 /// Who wants a trigger to fire, and whom to answer.
@@ -108,8 +109,11 @@ impl Triggers {
             }
         };
         let place = Self::place(row.key.job, &row.key.name);
-        let follows =
-            row.state.after.as_ref().map(|after| (row.state.namespace.clone(), after.job.as_str().into()));
+        let follows = row
+            .state
+            .follows
+            .as_ref()
+            .map(|follows| (row.state.namespace.clone(), follows.after.job.as_str().into()));
         let ix = self.entries.insert(Entry {
             row,
             spec: None,
@@ -134,8 +138,8 @@ impl Triggers {
         let asked = entry.asked.take().map(|asked| asked.into_iter().map(|(request, _)| request).collect());
         let place = Self::place(entry.row.key.job, &entry.row.key.name);
         let wanted = (entry.row.key.job, entry.row.state.version);
-        if let Some(after) = &entry.row.state.after {
-            let job = (entry.row.state.namespace.clone(), after.job.as_str().into());
+        if let Some(follows) = &entry.row.state.follows {
+            let job = (entry.row.state.namespace.clone(), follows.after.job.as_str().into());
             if let Some(followers) = self.followers.get_mut(&job) {
                 followers.remove(&(ix as u32));
                 if followers.is_empty() {

@@ -79,12 +79,19 @@ pub struct TriggerState {
     /// How long after the end of its last run it fires, in microseconds; 0 when it does not follow that.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub delay_us: u64,
-    /// The job whose ends it follows.
+    /// The job whose ends it follows, and what it has not followed yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after: Option<Box<After>>,
+    pub follows: Option<Box<Follows>>,
+}
+
+/// The ends that a trigger follows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Follows {
+    /// Of which job, and which ends.
+    pub after: After,
     /// Runs of that job that ended and were not followed yet, with the moments planned for them.
-    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
-    pub pending: Box<[(RunId, Timestamp)]>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pending: Vec<(RunId, Timestamp)>,
 }
 
 /// What became of a planned moment, or of several in a row.
@@ -345,10 +352,12 @@ pub(super) fn carried(old: &TriggerState, new: TriggerState) -> TriggerState {
     if state.delay_us > 0 && old.awaits_end {
         (state.next, state.fires_at, state.awaits_end) = (None, None, true);
     }
-    let same_job = |after: &After| old.after.as_ref().is_some_and(|old| old.job == after.job);
-    if state.after.as_deref().is_some_and(same_job) && !old.pending.is_empty() {
+    if let (Some(new), Some(old)) = (&mut state.follows, &old.follows)
+        && new.after.job == old.after.job
+        && !old.pending.is_empty()
+    {
+        new.pending = old.pending.clone();
         (state.next, state.fires_at) = (Some(state.cursor), Some(state.cursor));
-        state.pending = old.pending.clone();
     }
     state
 }
@@ -368,8 +377,7 @@ fn begin(trigger: &Trigger, seed: u64, namespace: &Namespace, version: u32, now:
         last: None,
         awaits_end: false,
         delay_us: 0,
-        after: None,
-        pending: Box::default(),
+        follows: None,
     };
     match &trigger.when {
         // A moment that has passed is late, not forgotten.
@@ -378,7 +386,9 @@ fn begin(trigger: &Trigger, seed: u64, namespace: &Namespace, version: u32, now:
             (state.next, state.fires_at) = (Some(now), Some(now));
             state.delay_us = u64::try_from(delay.as_micros()).unwrap_or(u64::MAX);
         }
-        When::After { after } => state.after = Some(Box::new(after.clone())),
+        When::After { after } => {
+            state.follows = Some(Box::new(Follows { after: after.clone(), pending: Vec::new() }));
+        }
         When::Cron { .. } | When::Every { .. } => {}
     }
     if let Some(schedule) = trigger.schedule(seed) {

@@ -30,8 +30,7 @@ fn row(cursor: Timestamp, fired: u64) -> TriggerRow {
         last: None,
         awaits_end: false,
         delay_us: 0,
-        after: None,
-        pending: Box::default(),
+        follows: None,
     };
     TriggerRow { key: TriggerKey { job: JobId::from_bytes([1; 16]), name: "t".into() }, revision: 1, state }
 }
