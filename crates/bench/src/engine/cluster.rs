@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mainspring_engine::{
     Cell, Config, Ending, Event, Hello, Message, News, Report, RequestId, ShelfRead, Submission, Tenure,
-    priority_of,
+    TriggersRead, priority_of,
 };
 use mainspring_model::spec::{Body, Process};
 use mainspring_model::{
@@ -208,6 +208,11 @@ impl Cluster {
                 Message::Read(query) => {
                     let read = ShelfRead { query, rows: Vec::new(), more: false };
                     self.cell.handle(self.now, Event::ShelfRead(Box::new(read)));
+                    self.listen();
+                }
+                Message::ReadTriggers(query) => {
+                    let read = TriggersRead { query, rows: Vec::new(), more: false };
+                    self.cell.handle(self.now, Event::TriggersRead(Box::new(read)));
                     self.listen();
                 }
                 _ => {}
