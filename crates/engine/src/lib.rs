@@ -58,7 +58,7 @@ pub use owner::{LeaseAnswer, LeaseStep, Owner, OwnerConfig};
 pub use shape::priority_of;
 pub use stats::Stats;
 pub use triggers::{
-    Follows, Merged, OCCURRENCES_KEPT, Occurrence, Outcome, SpecRead, TriggerCommand, TriggerKey, TriggerRow,
-    TriggerState, TriggersRead, merge, news_key,
+    Follows, Merged, Occurrence, Outcome, SpecRead, TriggerCommand, TriggerKey, TriggerRow, TriggerState,
+    TriggersRead, merge, news_key,
 };
 pub use view::NodeView;

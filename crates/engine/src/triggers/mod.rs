@@ -31,10 +31,7 @@ use crate::timers::{Armed, Subject, Timers};
 
 pub use command::TriggerCommand;
 pub(crate) use cut::{Line, PER_BATCH_MAX};
-pub use row::{
-    Follows, Merged, OCCURRENCES_KEPT, Occurrence, Outcome, TriggerKey, TriggerRow, TriggerState, merge,
-    news_key,
-};
+pub use row::{Follows, Merged, Occurrence, Outcome, TriggerKey, TriggerRow, TriggerState, merge, news_key};
 
 /// Who wants a trigger to fire, and whom to answer.
 type Asked = Vec<(RequestId, Box<str>)>;

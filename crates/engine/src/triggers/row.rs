@@ -18,7 +18,7 @@ const OCCURRENCES: RecordKind = RecordKind(1_002);
 /// Jobs whose triggers somebody else changed: by cell and job.
 const NEWS: RecordKind = RecordKind(1_003);
 /// How long the ledger is kept.
-pub const OCCURRENCES_KEPT: Duration = Duration::from_secs(90 * 86_400);
+const OCCURRENCES_KEPT: Duration = Duration::from_secs(90 * 86_400);
 /// How long an owner may take to hear of news.
 const NEWS_KEPT: Duration = Duration::from_secs(3_600);
 /// Rows read at once.
