@@ -202,6 +202,7 @@ impl Cell {
         }
         let spec = &self.shapes.shapes[group.key.shape].spec;
         if let Some(concurrency) = &spec.concurrency
+            && !group.key.forced
             && self.concurrency.count(group.job, &group.key.concurrency) >= concurrency.limit.get()
         {
             return Some(Block::Concurrency);

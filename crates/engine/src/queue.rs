@@ -22,6 +22,8 @@ pub(crate) struct GroupKey {
     pub(crate) shape: usize,
     pub(crate) priority: u16,
     pub(crate) concurrency: Box<str>,
+    /// The concurrency limit does not hold for it.
+    pub(crate) forced: bool,
     pub(crate) rate: Box<str>,
     pub(crate) excluded: Vec<NodeId>,
     pub(crate) pinned: Option<NodeId>,

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use mainspring_model::spec::{Balancer, Dispatch, Overlap, PriorityClass};
+use mainspring_model::spec::{Balancer, Concurrency, Dispatch, Overlap, PriorityClass};
 use mainspring_model::{JobId, JobSpec, Pause, Timestamp};
 use rustc_hash::FxHashMap;
 use slab::Slab;
@@ -149,7 +149,10 @@ impl Shapes {
 
 /// Whether what happens to a new run depends on those that wait.
 pub(crate) fn is_kept(spec: &JobSpec) -> bool {
-    spec.concurrency.as_ref().is_some_and(|concurrency| concurrency.overlap != Overlap::QueueAll)
+    let looks = |concurrency: &Concurrency| {
+        concurrency.overlap != Overlap::QueueAll || concurrency.queue_max.is_some()
+    };
+    spec.concurrency.as_ref().is_some_and(looks)
 }
 
 /// The number that orders runs by importance: larger goes first.

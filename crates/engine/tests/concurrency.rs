@@ -3,14 +3,14 @@
 use std::num::NonZeroU32;
 
 use mainspring_model::spec::{Concurrency, Curve, Overlap};
-use mainspring_model::{Cause, Reason, RunEventKind, RunState};
+use mainspring_model::{Cause, OverlapRule, Reason, RunEventKind, RunState};
 
 use crate::world::{Job, World, secs, wait};
 
 fn limited(world: &mut World, limit: u32, key: Option<&str>, overlap: Overlap) -> Job {
     world.job_with(|spec| {
         let limit = NonZeroU32::new(limit).unwrap();
-        spec.concurrency = Some(Concurrency { limit, key: key.map(Into::into), overlap });
+        spec.concurrency = Some(Concurrency { limit, key: key.map(Into::into), overlap, queue_max: None });
     })
 }
 
@@ -103,6 +103,69 @@ fn queue_one_lets_one_wait() {
     world.states(&[a[1]], RunState::Running);
     let next = world.submit_params(&job, r#"{"t":"a"}"#);
     world.states(&[next], RunState::Waiting);
+}
+
+#[test]
+fn queue_max_bounds_those_that_wait_for_a_key() {
+    let mut world = World::new();
+    let node = world.node("a");
+    let job = limited(&mut world, 1, Some("{{ params.t }}"), Overlap::QueueAll);
+    let job = world.change_job(&job, |spec| {
+        if let Some(concurrency) = &mut spec.concurrency {
+            concurrency.queue_max = NonZeroU32::new(2);
+        }
+    });
+    let a: Vec<_> = (0..4).map(|_| world.submit_params(&job, r#"{"t":"a"}"#)).collect();
+    let b: Vec<_> = (0..3).map(|_| world.submit_params(&job, r#"{"t":"b"}"#)).collect();
+    world.states(&[a[0], b[0]], RunState::Running);
+    world.states(&[a[1], a[2], b[1], b[2]], RunState::Waiting);
+    world.states(&[a[3]], RunState::Skipped);
+    world.take_over();
+    world.connect(node);
+    world.finish(a[0]);
+    world.states(&[a[1]], RunState::Running);
+    let next = [(); 2].map(|()| world.submit_params(&job, r#"{"t":"a"}"#));
+    assert_eq!(next.map(|run| world.state(run)), [RunState::Waiting, RunState::Skipped]);
+}
+
+#[test]
+fn a_forced_run_begins_beside_the_others_and_counts() {
+    for overlap in Overlap::ALL {
+        let mut world = World::new();
+        let node = world.node("a");
+        let job = limited(&mut world, 1, None, overlap);
+        let first = world.submit(&job);
+        let forced = world.submit_with(&job, |head| head.overlap = OverlapRule::Force);
+        world.states(&[first, forced], RunState::Running);
+        world.take_over();
+        world.connect(node);
+        world.states(&[first, forced], RunState::Running);
+        if matches!(overlap, Overlap::CancelOld | Overlap::KillOld) {
+            continue;
+        }
+        world.finish(first);
+        let next = world.submit(&job);
+        let state = if overlap == Overlap::Skip { RunState::Skipped } else { RunState::Waiting };
+        world.states(&[next], state);
+    }
+}
+
+#[test]
+fn a_run_that_waits_whatever_the_policy_is_not_skipped_and_stops_nobody() {
+    for overlap in Overlap::ALL {
+        let mut world = World::new();
+        let node = world.node("a");
+        let job = limited(&mut world, 1, None, overlap);
+        let first = world.submit(&job);
+        let patient = [(); 3].map(|()| world.submit_with(&job, |head| head.overlap = OverlapRule::Wait));
+        world.states(&[first], RunState::Running);
+        world.states(&patient, RunState::Waiting);
+        world.take_over();
+        world.connect(node);
+        world.finish(first);
+        world.states(&patient[..1], RunState::Running);
+        world.states(&patient[1..], RunState::Waiting);
+    }
 }
 
 #[test]

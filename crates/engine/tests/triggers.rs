@@ -14,7 +14,10 @@ fn each_moment_makes_one_run_and_one_line() {
     assert_eq!(world.ledger(&job, "every"), ["60 fired", "120 fired"]);
     let runs = world.runs_of(&job);
     assert_eq!(runs.len(), 2);
-    assert_eq!(runs[0].head.fired, Some(Box::new(Fired { trigger: "every".into(), planned: at(60) })));
+    assert_eq!(
+        runs[0].head.fired,
+        Some(Box::new(Fired { trigger: "every".into(), planned: at(60), backfill: None }))
+    );
     assert_eq!(runs[0].head.id.made_at(), at(60));
     assert_eq!(runs[0].head.created_at, at(60), "neither early nor late");
     let row = world.trigger(&job, "every").state;

@@ -36,7 +36,7 @@ pub use cell::{CellId, Epoch, Lease, Member};
 pub use counter::{CounterKey, Counts};
 pub use error::ErrorCode;
 pub use event::{RunEvent, RunEventKind};
-pub use id::{AttemptId, JobId, MemberId, NodeId, RunId};
+pub use id::{AttemptId, BackfillId, JobId, MemberId, NodeId, RunId};
 pub use job::{Job, JobPause, JobVersion, Pause};
 pub use label::Labels;
 pub use name::Name;
@@ -46,7 +46,8 @@ pub use node_lease::NodeLease;
 pub use reason::{NodeFilter, Reason};
 pub use resource::Resources;
 pub use run::{
-    CancelRequest, Fired, Payload, Place, Progress, Run, RunExtra, RunHead, RunKeys, RunStatus, Shelf,
+    CancelRequest, Fired, OverlapRule, Payload, Place, Progress, Run, RunExtra, RunHead, RunKeys, RunStatus,
+    Shelf,
 };
 pub use selector::Selector;
 pub use spec::JobSpec;

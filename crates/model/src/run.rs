@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::attempt::{AttemptToken, Usage};
 use crate::cause::Cause;
 use crate::cell::{CellId, Epoch};
-use crate::id::{JobId, NodeId, RunId};
+use crate::id::{BackfillId, JobId, NodeId, RunId};
 use crate::namespace::Namespace;
 use crate::reason::Reason;
 use crate::state::RunState;
@@ -50,6 +50,20 @@ pub struct RunHead {
     pub submitted_by: Arc<str>,
     /// What fired it, if that was not a person.
     pub fired: Option<Box<Fired>>,
+    /// How it regards other runs of its job.
+    pub overlap: OverlapRule,
+}
+
+/// How a run regards other runs of its job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum OverlapRule {
+    /// As the job says.
+    #[default]
+    Policy,
+    /// It waits for its turn, whatever the job says of runs that find others: nobody skips it, and it stops nobody.
+    Wait,
+    /// It begins beside the others, whatever the limit. It counts for those that come after it.
+    Force,
 }
 
 /// The trigger that fired a run, and for which moment.
@@ -59,6 +73,8 @@ pub struct Fired {
     pub trigger: Box<str>,
     /// The planned moment: the run's logical time.
     pub planned: Timestamp,
+    /// The backfill that it is part of.
+    pub backfill: Option<BackfillId>,
 }
 
 /// Rendered keys of a run; each is empty when the job has no such template.

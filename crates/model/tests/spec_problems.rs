@@ -314,6 +314,10 @@ fn concurrency_and_rate() {
         "concurrency: {limit: 1, overlap: allow}",
         &["concurrency.overlap: `allow` means no limit, so `limit` and `key` say nothing"],
     );
+    check_with(
+        "concurrency: {limit: 1, overlap: skip, queue_max: 2}",
+        &["concurrency.queue_max: bounds the runs that wait, and only `overlap: queue_all` lets them wait"],
+    );
     check_with("concurrency: {key: a}", &["concurrency: says no limit; write `limit`, such as `limit: 1`"]);
     check_with(
         "concurrency: {limit: 2, overlap: queue-one}",

@@ -162,6 +162,7 @@ mod tests {
             keys: None,
             submitted_by: "ann".into(),
             fired: None,
+            overlap: Default::default(),
         };
         let mut status = RunStatus::arrived(CellId(0), day(n));
         (status.state, status.place, status.finished_at) = (RunState::Success, None, Some(day(n)));

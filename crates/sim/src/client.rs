@@ -118,6 +118,7 @@ impl Client {
             keys: None,
             submitted_by: "client".into(),
             fired: None,
+            overlap: Default::default(),
         };
         (head, wish.job)
     }

@@ -64,6 +64,7 @@ mod tests {
             keys: None,
             submitted_by: "x".into(),
             fired: None,
+            overlap: Default::default(),
         }
     }
 

@@ -89,6 +89,7 @@ mod tests {
             keys: None,
             submitted_by: Arc::from("x"),
             fired: None,
+            overlap: Default::default(),
         };
         Write::insert_arrived(head, CellId(0))
     }

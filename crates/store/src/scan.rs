@@ -91,6 +91,7 @@ mod tests {
             keys: None,
             submitted_by: "x".into(),
             fired: None,
+            overlap: Default::default(),
         };
         Run { head: Arc::new(head), status: RunStatus::arrived(CellId(0), created_at) }
     }

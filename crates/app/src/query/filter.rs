@@ -189,6 +189,7 @@ mod tests {
             keys: None,
             submitted_by: "ann".into(),
             fired: None,
+            overlap: Default::default(),
         };
         let mut status = RunStatus::arrived(CellId(0), created_at);
         change(&mut head, &mut status);

@@ -2,9 +2,9 @@
 
 use mainspring_engine::Answer;
 use mainspring_model::{ErrorCode, Namespace};
-use mainspring_wire::api::{BatchResult, BatchSubmit, SubmitOutcome};
+use mainspring_wire::api::{BatchResult, BatchSubmit, Submit, SubmitOutcome};
 
-use super::submit::{operation_of, place_of};
+use super::submit::{FORCED, operation_of, place_of};
 use crate::app::{App, note_answer};
 use crate::audit::Entry;
 use crate::error::{Error, Result};
@@ -12,6 +12,13 @@ use crate::limits::BATCH_RUNS_MAX;
 use crate::operation::Operation;
 use crate::ports::NewRun;
 use crate::principal::Caller;
+
+/// What a batch asks of a namespace.
+struct Place {
+    namespace: Namespace,
+    runs: usize,
+    forced: usize,
+}
 
 impl App {
     /// Submits runs. With `key`, runs without a key of their own get one from it, so that the whole batch can be repeated.
@@ -33,11 +40,11 @@ impl App {
         }
         let mut items: Vec<Option<SubmitOutcome>> = Vec::with_capacity(batch.runs.len());
         let mut runs: Vec<(usize, NewRun)> = Vec::with_capacity(batch.runs.len());
-        let mut places: Vec<(Namespace, usize)> = Vec::new();
+        let mut places: Vec<Place> = Vec::new();
         for (at, mut wish) in batch.runs.into_iter().enumerate() {
             let prefix = format!("runs[{at}].");
             let place = place_of(&wish, namespace.clone())?;
-            self.allow_batch(caller, &mut places, &place, operation_of(&wish)).await?;
+            self.allow_batch(caller, &mut places, &place, &wish).await?;
             if let (None, Some(key)) = (&wish.idempotency_key, key) {
                 wish.idempotency_key = Some(format!("{key}#{at}"));
             }
@@ -94,29 +101,35 @@ impl App {
     async fn allow_batch(
         &self,
         caller: &Caller,
-        places: &mut Vec<(Namespace, usize)>,
-        place: &Namespace,
-        operation: Operation,
+        places: &mut Vec<Place>,
+        namespace: &Namespace,
+        wish: &Submit,
     ) -> Result<()> {
+        let operation = operation_of(wish);
         if operation == Operation::RunSubmitSpec {
-            self.allow(caller, operation, Some(place)).await?;
+            self.allow(caller, operation, Some(namespace)).await?;
         }
-        match places.iter_mut().find(|(known, _)| known == place) {
-            Some((_, count)) => *count += 1,
+        let forced = usize::from(wish.force);
+        match places.iter_mut().find(|place| place.namespace == *namespace) {
+            Some(place) => (place.runs, place.forced) = (place.runs + 1, place.forced + forced),
             None => {
-                self.allow(caller, Operation::RunBatch, Some(place)).await?;
-                places.push((place.clone(), 1));
+                self.allow(caller, Operation::RunBatch, Some(namespace)).await?;
+                places.push(Place { namespace: namespace.clone(), runs: 1, forced });
             }
         }
         Ok(())
     }
 
     /// One entry for the call, or one for each namespace that it touches.
-    fn batch_entries(&self, caller: &Caller, places: &[(Namespace, usize)]) -> Vec<Entry> {
+    fn batch_entries(&self, caller: &Caller, places: &[Place]) -> Vec<Entry> {
         let now = self.now();
-        let entry = |(place, count): &(Namespace, usize)| Entry {
-            detail: Some(format!("{count} runs").into()),
-            ..caller.entry(now, Operation::RunBatch, Some(place))
+        let detail = |place: &Place| match place.forced {
+            0 => format!("{} runs", place.runs),
+            forced => format!("{} runs, {forced} {FORCED}", place.runs),
+        };
+        let entry = |place: &Place| Entry {
+            detail: Some(detail(place).into()),
+            ..caller.entry(now, Operation::RunBatch, Some(&place.namespace))
         };
         places.iter().map(entry).collect()
     }

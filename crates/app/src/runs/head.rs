@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use mainspring_engine::priority_of;
 use mainspring_model::{
-    ErrorCode, Job, JobId, JobPause, JobSpec, Namespace, Payload, RunHead, Timestamp, limits,
+    ErrorCode, Job, JobId, JobPause, JobSpec, Namespace, OverlapRule, Payload, RunHead, Timestamp, limits,
 };
 use mainspring_wire::api::Submit;
 use serde_json::{Map, Value, json};
@@ -38,7 +38,9 @@ impl App {
         wish: Submit,
         prefix: &str,
     ) -> Result<NewRun> {
-        let Submit { job, version, spec, params, priority, not_before, deadline, idempotency_key, .. } = wish;
+        let Submit {
+            job, version, spec, params, priority, not_before, deadline, force, idempotency_key, ..
+        } = wish;
         let pinned = match (job, spec) {
             (Some(job), None) => {
                 self.pin_job(&namespace, &job, version).await.map_err(|error| at(prefix, error))?
@@ -72,6 +74,7 @@ impl App {
             keys: None,
             submitted_by: caller.principal.subject.clone(),
             fired: None,
+            overlap: overlap_rule(force),
         };
         Ok(NewRun { head, spec: pinned.spec, pause: pinned.pause })
     }
@@ -147,6 +150,11 @@ fn priority_from(priority: &Value, prefix: &str) -> Result<u16> {
         Error::problems(ErrorCode::InvalidRequest, prefix, errors.problems().iter().cloned())
     })?;
     Ok(priority_of(&spec))
+}
+
+/// How the run regards others.
+pub(super) fn overlap_rule(force: bool) -> OverlapRule {
+    if force { OverlapRule::Force } else { OverlapRule::Policy }
 }
 
 /// Keys have a length.

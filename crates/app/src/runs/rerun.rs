@@ -5,7 +5,7 @@ use mainspring_wire::api::{RerunRequest, Submitted};
 use serde_json::{Map, Value};
 
 use super::act::run_entry;
-use super::head::{Pinned, check_key, params_of};
+use super::head::{Pinned, check_key, overlap_rule, params_of};
 use crate::app::App;
 use crate::audit::Entry;
 use crate::error::Result;
@@ -54,6 +54,7 @@ impl App {
             keys: None,
             submitted_by: caller.principal.subject.clone(),
             fired: None,
+            overlap: overlap_rule(request.force),
             ..RunHead::clone(head)
         };
         Ok(NewRun { head: again, spec: pinned.spec, pause: pinned.pause })

@@ -1,7 +1,7 @@
 //! Submitting one run: checked here, made durable by the owner of its cell.
 
 use mainspring_engine::Answer;
-use mainspring_model::{ErrorCode, Namespace, RunHead, RunId};
+use mainspring_model::{ErrorCode, Namespace, OverlapRule, RunHead, RunId};
 use mainspring_wire::api::{Submit, Submitted};
 
 use crate::app::{App, note_answer};
@@ -10,6 +10,9 @@ use crate::error::{Error, Result};
 use crate::operation::Operation;
 use crate::ports::NewRun;
 use crate::principal::Caller;
+
+/// What the audit log says of a run that was forced.
+pub(super) const FORCED: &str = "forced past the overlap policy and the concurrency limit";
 
 impl App {
     /// Submits a run. `namespace` is where it belongs when the wish does not say.
@@ -39,7 +42,11 @@ impl App {
             job_version: head.job_version,
             duplicate: false,
         };
-        let entry = Entry { target: Some(head.id.to_string().into()), ..entry };
+        let mut entry = Entry { target: Some(head.id.to_string().into()), ..entry };
+        if head.overlap == OverlapRule::Force {
+            let before = entry.detail.map_or_else(String::new, |detail| format!("{detail}, "));
+            entry.detail = Some(format!("{before}{FORCED}").into());
+        }
         // Only a run with a key can turn out to be another; then what was asked is compared.
         let asked = head.idempotency_key.is_some().then(|| head.clone());
         let answer = self.cells.submit(vec![run], vec![entry]).await;

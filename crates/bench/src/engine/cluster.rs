@@ -243,6 +243,7 @@ impl Cluster {
             keys: None,
             submitted_by: shape.submitted_by.clone(),
             fired: None,
+            overlap: Default::default(),
         };
         Event::Submit(Box::new(Submission { request: RequestId(n), head, spec, pause: None }))
     }

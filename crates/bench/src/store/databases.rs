@@ -108,7 +108,7 @@ impl Databases {
         match self.home {
             Home::Folder(folder) => folder.close()?,
             Home::Postgres(url) => {
-                on_postgres(&url, &statements("DROP DATABASE IF EXISTS {} WITH (FORCE)")).await?;
+                on_postgres(&url, &statements("DROP DATABASE IF EXISTS {}")).await?;
             }
             Home::Mysql(url) => {
                 on_mysql(&url, &statements("DROP DATABASE IF EXISTS {}")).await?;

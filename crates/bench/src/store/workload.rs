@@ -64,6 +64,7 @@ impl Workload {
             keys: None,
             submitted_by: Arc::clone(&self.submitted_by),
             fired: None,
+            overlap: Default::default(),
         };
         let mut status = RunStatus::arrived(CELL, at);
         status.epoch = self.epoch;

@@ -24,6 +24,9 @@ pub(crate) struct Rerun {
     /// A parameter's value instead of the run's, `key=value`; may be repeated
     #[arg(short, long = "param", value_name = "KEY=VALUE")]
     params: Vec<Pair>,
+    /// Begin beside other runs of the job, whatever its overlap policy and limit say
+    #[arg(long)]
+    force: bool,
     /// Stream the output, and end with the task's exit code
     #[arg(short, long)]
     wait: bool,
@@ -47,7 +50,7 @@ impl Rerun {
             values.extend(typed(&context.client.run_spec(id).await?, &self.params));
             Some(values)
         };
-        let request = RerunRequest { latest: self.latest, params, idempotency_key: None };
+        let request = RerunRequest { latest: self.latest, params, force: self.force, idempotency_key: None };
         let submitted = context.client.rerun(id, &request).await?;
         super::submit::report(context, &submitted, self.wait).await
     }

@@ -34,6 +34,9 @@ pub(crate) struct Run {
     /// The same key is the same run, however often it is submitted
     #[arg(long, value_name = "TEXT")]
     key: Option<String>,
+    /// Begin beside other runs of the job, whatever its overlap policy and limit say
+    #[arg(long)]
+    force: bool,
     /// Stream the output, and end with the task's exit code
     #[arg(short, long)]
     wait: bool,
@@ -51,6 +54,7 @@ impl Run {
             priority: self.priority.map(Value::from),
             not_before: self.not_before,
             deadline: self.deadline,
+            force: self.force,
             idempotency_key: self.key,
             ..Request::default()
         };

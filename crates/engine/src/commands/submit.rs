@@ -1,12 +1,14 @@
 //! A new run: checked, keyed, then queued, timed or skipped, and placed at once if it can be. One insert,
 //! already placed, is all an ordinary run costs at its start.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_model::spec::Overlap;
 use mainspring_model::{
-    CancelRequest, Cause, Command, ErrorCode, RunEventKind, RunState, RunStatus, Timestamp, limits,
+    CancelRequest, Cause, Command, ErrorCode, OverlapRule, RunEventKind, RunState, RunStatus, Timestamp,
+    limits,
 };
 
 use crate::cell::Cell;
@@ -80,11 +82,17 @@ impl Cell {
         let entry = &self.runs.entries[ix];
         let shape = self.shapes.of(entry);
         let Some(concurrency) = &shape.spec.concurrency else { return true };
+        if entry.head.overlap != OverlapRule::Policy {
+            return true;
+        }
         let (job, limit, overlap) = (shape.job, concurrency.limit.get(), concurrency.overlap);
+        let queue_max = concurrency.queue_max.map_or(u32::MAX, NonZeroU32::get);
         let key: Box<str> = entry.concurrency_key().into();
         let free = limit.saturating_sub(self.concurrency.count(job, &key));
         match overlap {
-            Overlap::QueueAll => true,
+            Overlap::QueueAll => {
+                self.waiting_for(job, &key) < free.saturating_add(queue_max) || self.skip(now, ix)
+            }
             Overlap::Skip => self.waiting_for(job, &key) < free || self.skip(now, ix),
             Overlap::QueueOne => self.waiting_for(job, &key) <= free || self.skip(now, ix),
             Overlap::CancelOld | Overlap::KillOld => {

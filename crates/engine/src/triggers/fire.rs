@@ -113,8 +113,9 @@ impl Cell {
             deadline: None,
             keys: keys::render(spec, &params)?,
             params,
+            overlap: Default::default(),
             submitted_by: format!("trigger:{}", row.key.name).into(),
-            fired: Some(Box::new(Fired { trigger: (&*row.key.name).into(), planned })),
+            fired: Some(Box::new(Fired { trigger: (&*row.key.name).into(), planned, backfill: None })),
         })
     }
 

@@ -104,6 +104,7 @@ impl World {
             keys: None,
             submitted_by: "test".into(),
             fired: None,
+            overlap: Default::default(),
         }
     }
 

@@ -24,6 +24,10 @@ pub struct Concurrency {
     /// What happens to a new run when the limit is reached.
     #[serde(skip_serializing_if = "Overlap::is_default")]
     pub overlap: Overlap,
+    /// Of runs that wait for their turn, at most so many for a key; further ones are skipped.
+    #[schema(value_type = Option<u32>, minimum = 1)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_max: Option<NonZeroU32>,
 }
 
 /// What happens to a new run when the limit is reached.
@@ -46,7 +50,7 @@ pub enum Overlap {
 impl Concurrency {
     /// At most `limit` runs of the job; others wait.
     pub fn new(limit: NonZeroU32) -> Self {
-        Self { limit, key: None, overlap: Overlap::default() }
+        Self { limit, key: None, overlap: Overlap::default(), queue_max: None }
     }
 }
 

@@ -202,8 +202,11 @@ type Policies = (
 
 fn policies() -> impl Strategy<Value = Policies> {
     let count = || (1..=1_000_000_000u32).prop_map(|n| NonZeroU32::new(n).unwrap());
-    let concurrency = (count(), option::of(template()), select(&Overlap::ALL[..]))
-        .prop_map(|(limit, key, overlap)| Concurrency { limit, key, overlap });
+    let concurrency = (count(), option::of(template()), select(&Overlap::ALL[..]), option::of(count()))
+        .prop_map(|(limit, key, overlap, queue_max)| {
+            let queue_max = queue_max.filter(|_| overlap == Overlap::QueueAll);
+            Concurrency { limit, key, overlap, queue_max }
+        });
     let rate = (count(), duration(), option::of(template())).prop_map(|(limit, per, key)| RateLimit {
         limit,
         per,

@@ -101,6 +101,7 @@ mod tests {
             keys: None,
             submitted_by: "ann".into(),
             fired: None,
+            overlap: Default::default(),
         };
         let mut status = RunStatus::arrived(CellId(0), Timestamp::ZERO);
         (status.state, status.node, status.attempt, status.attempt_epoch) =

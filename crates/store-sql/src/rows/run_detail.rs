@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use mainspring_model::{
-    Cause, CellId, Epoch, Fired, JobId, Namespace, NodeId, Payload, Place, RunExtra, RunHead, RunId, RunKeys,
-    RunState, RunStatus, Timestamp,
+    BackfillId, Cause, CellId, Epoch, Fired, JobId, Namespace, NodeId, OverlapRule, Payload, Place, RunExtra,
+    RunHead, RunId, RunKeys, RunState, RunStatus, Timestamp,
 };
 
 use super::detail::{self, Fields, Writer};
@@ -27,6 +27,8 @@ mod head {
     pub(super) const HASH_KEY: u8 = 11;
     pub(super) const TRIGGER: u8 = 12;
     pub(super) const PLANNED: u8 = 13;
+    pub(super) const BACKFILL: u8 = 14;
+    pub(super) const OVERLAP: u8 = 15;
 }
 
 mod status {
@@ -96,7 +98,11 @@ pub(crate) fn write_head(head: &RunHead, out: &mut Vec<u8>) {
     if let Some(fired) = &head.fired {
         out.bytes(head::TRIGGER, fired.trigger.as_bytes());
         out.counted(head::PLANNED, distance(base, fired.planned));
+        if let Some(backfill) = &fired.backfill {
+            out.bytes(head::BACKFILL, backfill.as_bytes());
+        }
     }
+    out.counted(head::OVERLAP, overlap_number(head.overlap));
 }
 
 /// The head of these columns and this detail.
@@ -118,6 +124,7 @@ pub(crate) fn read_head(columns: HeadColumns, bytes: Option<&[u8]>) -> Result<Ru
         keys: None,
         submitted_by: Arc::from(""),
         fired: None,
+        overlap: Default::default(),
     };
     for field in Fields::of(bytes) {
         let (tag, bytes) = field?;
@@ -131,18 +138,41 @@ pub(crate) fn read_head(columns: HeadColumns, bytes: Option<&[u8]>) -> Result<Ru
             head::DEADLINE => head.deadline = Some(moment(base, bytes)?),
             head::TRIGGER => {
                 let trigger = detail::text(bytes)?.into();
-                head.fired = Some(Box::new(Fired { trigger, planned: base }));
+                head.fired = Some(Box::new(Fired { trigger, planned: base, backfill: None }));
             }
             head::PLANNED => {
                 if let Some(fired) = &mut head.fired {
                     fired.planned = moment(base, bytes)?;
                 }
             }
+            head::BACKFILL => {
+                if let Some(fired) = &mut head.fired {
+                    let id = bytes.try_into().map_err(|_| Damage::new("a backfill is not an id"))?;
+                    fired.backfill = Some(BackfillId::from_bytes(id));
+                }
+            }
+            head::OVERLAP => head.overlap = overlap_rule(number(bytes)?),
             head::KEYS..=head::HASH_KEY => read_key(tag, bytes, head.keys.get_or_insert_default())?,
             _ => {}
         }
     }
     Ok(head)
+}
+
+fn overlap_number(rule: OverlapRule) -> i64 {
+    match rule {
+        OverlapRule::Policy => 0,
+        OverlapRule::Wait => 1,
+        OverlapRule::Force => 2,
+    }
+}
+
+fn overlap_rule(number: u8) -> OverlapRule {
+    match number {
+        1 => OverlapRule::Wait,
+        2 => OverlapRule::Force,
+        _ => OverlapRule::Policy,
+    }
 }
 
 fn read_key(tag: u8, bytes: &[u8], keys: &mut RunKeys) -> Result<(), Damage> {

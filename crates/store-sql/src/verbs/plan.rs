@@ -183,6 +183,7 @@ mod tests {
             keys: None,
             submitted_by: "".into(),
             fired: None,
+            overlap: Default::default(),
         };
         Write::InsertRun(Run { head: Arc::new(head), status: RunStatus::arrived(CellId(0), Timestamp::ZERO) })
     }

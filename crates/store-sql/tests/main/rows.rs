@@ -31,6 +31,7 @@ pub(crate) fn run(n: u64) -> Run {
         keys: None,
         submitted_by: "somebody".into(),
         fired: None,
+        overlap: Default::default(),
     };
     let mut status = RunStatus::arrived(CellId(0), at);
     status.state = RunState::Waiting;

@@ -38,6 +38,9 @@ pub struct Submit {
     /// Given up after this moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Time>,
+    /// Begins beside other runs of the job, whatever its overlap policy and concurrency limit say. The audit log tells it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
     /// Unique within the namespace: the same key is the same run. The header `Idempotency-Key` says the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 255)]
@@ -113,6 +116,9 @@ pub struct RerunRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub params: Option<Map<String, Value>>,
+    /// Begins beside other runs of the job, whatever its overlap policy and concurrency limit say. The audit log tells it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
     /// Unique within the namespace: the same key is the same run.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 255)]

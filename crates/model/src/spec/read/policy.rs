@@ -64,6 +64,11 @@ pub(super) fn concurrency(reader: &mut Reader, value: &Value) -> Option<Option<C
     if overlap == Some(None) && (fields.has("limit") || fields.has("key")) {
         fields.problem("overlap", "`allow` means no limit, so `limit` and `key` say nothing");
     }
+    let queue_max = fields.optional("queue_max", count);
+    if fields.has("queue_max") && !matches!(overlap, None | Some(Some(Overlap::QueueAll))) {
+        fields
+            .problem("queue_max", "bounds the runs that wait, and only `overlap: queue_all` lets them wait");
+    }
     if !fields.has("limit") && !fields.has("overlap") {
         fields.problem_here("says no limit", "write `limit`, such as `limit: 1`");
     }
@@ -73,7 +78,7 @@ pub(super) fn concurrency(reader: &mut Reader, value: &Value) -> Option<Option<C
         Some(Some(overlap)) => overlap,
         None => Overlap::default(),
     };
-    Some(Some(Concurrency { limit: limit.unwrap_or(NonZeroU32::MIN), key, overlap }))
+    Some(Some(Concurrency { limit: limit.unwrap_or(NonZeroU32::MIN), key, overlap, queue_max }))
 }
 
 pub(super) fn rate_limit(reader: &mut Reader, value: &Value) -> Option<RateLimit> {

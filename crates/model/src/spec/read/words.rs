@@ -19,7 +19,6 @@ pub(crate) const RESERVED: &[(&str, &str, &str)] = &[
     ("job", "plugins", "calls to your own service at points of a run's life"),
     ("artifact", "unpack", "unpacking of an archive"),
     ("parameter", "pattern", "a pattern that text must match"),
-    ("concurrency", "queue_max", "a bound on runs that wait"),
     ("concurrency", "per", "counting runs apart by node"),
     ("dispatch", "nodes", "which nodes get a broadcast or multicast"),
     ("dispatch", "count", "how many nodes or shards"),
