@@ -68,6 +68,7 @@ error_codes! {
     AlreadyExists, "already_exists", Caller, Never, "The name is taken; choose another or replace the existing one.";
     Conflict, "conflict", Caller, AfterRefresh, "It changed since you read it; read it again and repeat the change.";
     IllegalState, "illegal_state", Caller, AfterRefresh, "The run's state does not allow this; look at the run first.";
+    Inactive, "inactive", Caller, AfterRefresh, "The trigger takes no calls now: it or its job is paused, or its time or its count is over; the message says which.";
     PreconditionFailed, "precondition_failed", Caller, AfterRefresh, "`If-Match` or `If-None-Match` does not fit what is there now; read it again and repeat the change.";
     IdempotencyMismatch, "idempotency_mismatch", Caller, Never, "The idempotency key was used for another request; use a new key for a new run.";
     MethodNotAllowed, "method_not_allowed", Caller, Never, "The path exists but not with this method; `Allow` lists those it has.";

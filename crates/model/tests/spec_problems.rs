@@ -436,9 +436,9 @@ fn triggers() {
         &[
             "triggers[0].cron: hour `25`: `25` is not 0 to 23",
             "triggers[1].zone: `Mars/Olympus`: `Mars/Olympus` is not a zone; write one such as Europe/Berlin, Asia/Shanghai or UTC",
-            "triggers[2]: says not when it fires; write one of `cron`, `every`, `delay`, `at`, `after`",
+            "triggers[2]: says not when it fires; write one of `cron`, `every`, `delay`, `at`, `after`, `webhook`",
             "triggers[3].at: write a moment with its offset, such as `2027-01-01T08:00:00+01:00` or `2027-01-01T07:00:00Z`",
-            "triggers[3]: follows several things: every, at; write one of `cron`, `every`, `delay`, `at`, `after`",
+            "triggers[3]: follows several things: every, at; write one of `cron`, `every`, `delay`, `at`, `after`, `webhook`",
         ],
     );
     check_with(
@@ -447,8 +447,8 @@ fn triggers() {
             "triggers[0].dst.gap: `twice` is not one of once, skip",
             "triggers[0].zone: belongs to `cron`",
             "triggers[0].dst: belongs to `cron`",
-            "triggers[1].misfire: belongs to `cron` and `every`, which repeat by the clock",
-            "triggers[2].count: belongs to `cron` and `every`, which repeat by the clock",
+            "triggers[1].misfire: belongs to `cron`, `every` and `at`, which follow the clock",
+            "triggers[2].count: belongs to `cron`, `every` and `webhook`, which fire again and again",
         ],
     );
     check_with(
@@ -483,6 +483,80 @@ fn triggers() {
         "parameters: {day: string}\ntriggers: [{delay: 1m, parameters: {day: '{{ logical_time | date }}{{ params.x }}'}}]",
         &[
             "triggers[0].parameters.day: `params.x` is not known here; triggers know `logical_time`, the planned moment",
+        ],
+    );
+}
+
+#[test]
+fn webhooks() {
+    check_with("triggers: [{webhook: {}}]", &[]);
+    check_with(
+        "parameters: {repo: string, at: string}\ntriggers: [{webhook: {signature: {header: X-Hub-Signature-256, prefix: sha256=}, \
+         dedupe: '{{ headers[\"x-id\"] }}{{ payload.id }}'}, count: 3, from: 2027-01-01T00:00:00Z, until: 2028-01-01T00:00:00Z, \
+         pause_after: 5, parameters: {repo: '{{ payload.repository.name }}', at: '{{ logical_time | date }}'}}]",
+        &[],
+    );
+    check_with(
+        "triggers: [{webhook: X-Sig}]",
+        &["triggers[0].webhook: expected a map, found the text `X-Sig`"],
+    );
+    check_with(
+        "triggers: [{webhook: {signatrue: {}, secret: x, dedupe: 5}, jitter: 5s, misfire: all, zone: UTC, offset: 5s}]",
+        &[
+            "triggers[0].webhook.dedupe: expected text, found the number 5",
+            "triggers[0].webhook.secret: unknown field `secret`; it is made with the token: `mainspring trigger token JOB TRIGGER`",
+            "triggers[0].webhook.signatrue: unknown field `signatrue`; did you mean `signature`?",
+            "triggers[0].zone: belongs to `cron`",
+            "triggers[0].offset: belongs to `every`",
+            "triggers[0].jitter: belongs to `cron`, `every` and `at`, which follow the clock",
+            "triggers[0].misfire: belongs to `cron`, `every` and `at`, which follow the clock",
+        ],
+    );
+    check_with(
+        "triggers: [{webhook: {signature: {header: 'X Sig', prefix: '', encoding: hexa}}}, {webhook: {signature: {}}, name: b}, {every: 5m, webhook: {}}]",
+        &[
+            "triggers[0].webhook.signature.header: is not the name of a header; write one such as `X-Hub-Signature-256`",
+            "triggers[0].webhook.signature.prefix: expected text, found empty text",
+            "triggers[0].webhook.signature.encoding: `hexa` is not one of hex, base64; did you mean `hex`?",
+            "triggers[1].webhook.signature: `header` is missing",
+            "triggers[2]: follows several things: every, webhook; write one of `cron`, `every`, `delay`, `at`, `after`, `webhook`",
+        ],
+    );
+    let hint = "write `{{ payload.id }}` or `{{ headers[\"x-github-delivery\"] }}`";
+    let nothing = "names nothing of the call, so all calls would be one delivery";
+    check_with(
+        "triggers: [{webhook: {dedupe: same}}, {name: b, webhook: {dedupe: '{{ logical_time }}'}}, \
+         {name: c, webhook: {dedupe: '{{ payload.id }}{{ params.x }}'}}, {name: d, webhook: {dedupe: '{{ payload'}}, \
+         {name: e, dedupe: x, webhook: {}}]",
+        &[
+            &format!("triggers[0].webhook.dedupe: {nothing}; {hint}"),
+            &format!("triggers[1].webhook.dedupe: {nothing}; {hint}"),
+            "triggers[2].webhook.dedupe: `params.x` is not known here; what is the same for a delivery is in its `payload` or its `headers`",
+            &format!(
+                "triggers[3].webhook.dedupe: it cannot be rendered: syntax error: unexpected end of input, expected end of variable block; {hint}"
+            ),
+            "triggers[4].dedupe: unknown field `dedupe`; it belongs under `webhook`",
+        ],
+    );
+    check_with(
+        "parameters: {day: string, n: integer}\ntriggers: [{webhook: {}, parameters: {n: five, x: '{{ payload.x }}'}}, \
+         {name: b, every: 5m, parameters: {day: '{{ payload.day }}', n: 1}}]",
+        &[
+            "triggers[1].parameters.day: `payload.day` is not known here; triggers know `logical_time`, the planned moment",
+        ],
+    );
+    check_with(
+        "parameters: {day: string, n: integer}\ntriggers: [{webhook: {}, parameters: {n: five, x: '{{ payload.x }}'}}]",
+        &[
+            "triggers[0].parameters.n: expected a whole number, found the text `five`",
+            "triggers[0].parameters.x: the job has no such parameter",
+            "triggers[0]: the job requires `day`, and nobody is there to give it when this fires; write `parameters: {day: …}`",
+        ],
+    );
+    check_with(
+        "parameters: {day: string}\ntriggers: [{webhook: {}, parameters: {day: '{{ params.day }}'}}]",
+        &[
+            "triggers[0].parameters.day: `params.day` is not known here; webhooks know `payload`, `headers` and `logical_time`, the moment of the call",
         ],
     );
 }

@@ -103,6 +103,13 @@ pub(super) fn description(trigger: &Trigger, seed: u64) -> Description {
             let job = after.job.as_str();
             Description { en: format!("when {job} {en}"), zh: format!("{job} {zh}") }
         }
+        (When::Webhook { webhook }, _) => match &webhook.signature {
+            Some(signature) => Description {
+                en: format!("when it is called, signed in {}", signature.header),
+                zh: format!("被调用时（{} 中带签名）", signature.header),
+            },
+            None => Description { en: "when it is called".into(), zh: "被调用时".into() },
+        },
         // A file with another kind was refused when it was read.
         (When::Cron { .. } | When::Every { .. } | When::At { .. }, None) => {
             Description { en: String::new(), zh: String::new() }

@@ -389,7 +389,7 @@ fn begin(trigger: &Trigger, seed: u64, namespace: &Namespace, version: u32, now:
         When::After { after } => {
             state.follows = Some(Box::new(Follows { after: after.clone(), pending: Vec::new() }));
         }
-        When::Cron { .. } | When::Every { .. } => {}
+        When::Cron { .. } | When::Every { .. } | When::Webhook { .. } => {}
     }
     if let Some(schedule) = trigger.schedule(seed) {
         state.next = schedule.next(state.cursor.as_micros()).map(Timestamp::from_micros);

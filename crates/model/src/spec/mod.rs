@@ -29,6 +29,7 @@ mod template;
 mod timeouts;
 mod tree;
 mod trigger;
+mod webhook;
 
 pub use artifact::{Artifact, Digest, DigestError};
 pub use backoff::{Backoff, Curve, Jitter};
@@ -53,3 +54,4 @@ pub use template::Template;
 pub use timeouts::Timeouts;
 pub use tree::Format;
 pub use trigger::{After, Days, Misfire, MisfirePolicy, On, Trigger, When};
+pub use webhook::{Call, Encoding, Signature, Webhook};

@@ -11,6 +11,7 @@ use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Call;
 use super::logical_time::{self, LogicalTime};
 
 /// Steps that a check may take.
@@ -53,6 +54,32 @@ impl Template {
         text.map_err(|error| words(&error))
     }
 
+    /// The text for a call of a webhook, in at most `fuel` steps.
+    pub(super) fn render_call(&self, call: &Call, fuel: u64) -> Result<String, String> {
+        if self.is_plain() {
+            return Ok(self.0.to_string());
+        }
+        let text = environment(UndefinedBehavior::Strict, fuel).render_str(&self.0, context_of(call));
+        text.map_err(|error| words(&error))
+    }
+
+    /// What it gives for a call of a webhook: the value of its expression, if it is one and nothing else; otherwise text.
+    pub(super) fn evaluate_call(&self, call: &Call, fuel: u64) -> Result<Value, String> {
+        let environment = environment(UndefinedBehavior::Strict, fuel);
+        let inner = self.0.trim().strip_prefix("{{").and_then(|text| text.strip_suffix("}}"));
+        let Some(expression) = inner.and_then(|inner| environment.compile_expression(inner).ok()) else {
+            return self.render_call(call, fuel).map(Value::String);
+        };
+        let value = expression.eval(context_of(call)).map_err(|error| words(&error))?;
+        if value.is_undefined() {
+            return Err(ErrorKind::UndefinedError.to_string());
+        }
+        match value.downcast_object_ref::<LogicalTime>() {
+            Some(time) => Ok(Value::String(time.to_string())),
+            None => serde_json::to_value(&value).map_err(|error| error.to_string()),
+        }
+    }
+
     /// The names that it uses (`params.day`), or what is wrong with it whatever the parameters are.
     pub fn names(&self) -> Result<BTreeSet<String>, String> {
         if self.is_plain() {
@@ -73,11 +100,23 @@ impl Template {
     }
 }
 
+/// What templates know of a call.
+fn context_of(call: &Call) -> minijinja::Value {
+    minijinja::context! {
+        payload => Serde(&call.payload),
+        headers => Serde(&call.headers),
+        logical_time => minijinja::Value::from_object(call.logical_time()),
+    }
+}
+
 fn environment(undefined: UndefinedBehavior, fuel: u64) -> Environment<'static> {
     let mut environment = Environment::empty();
     environment.set_undefined_behavior(undefined);
     environment.set_fuel(Some(fuel));
     logical_time::add_filters(&mut environment);
+    environment.add_filter("default", |value: minijinja::Value, otherwise: minijinja::Value| {
+        if value.is_undefined() || value.is_none() { otherwise } else { value }
+    });
     environment
 }
 

@@ -1,6 +1,6 @@
 //! Triggers: when a job fires by itself.
 //!
-//! A trigger is a rhythm (cron, interval, delay, moment, another job's end), bounds, and what becomes of firings that could
+//! A trigger is a rhythm (cron, interval, delay, moment, another job's end, a call), bounds, and what becomes of firings that could
 //! not happen in time. What a rhythm means is in the crate `cron`; what happens at a moment is the engine's.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{LogicalTime, Template, schema};
+use super::{LogicalTime, Template, Webhook, schema};
 use crate::name::Name;
 use crate::namespace::Namespace;
 use crate::time::Timestamp;
@@ -24,7 +24,7 @@ const PARAMETER_FUEL: u64 = 10_000;
 /// When a job fires by itself.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Trigger {
-    /// What it is called within the job. Without a name, by its kind: `cron`, `every`, `delay`, `at`, `after`.
+    /// What it is called within the job. Without a name, by its kind: `cron`, `every`, `delay`, `at`, `after`, `webhook`.
     pub name: Name,
     /// What it follows.
     #[serde(flatten)]
@@ -48,7 +48,8 @@ pub struct Trigger {
     /// What becomes of moments that passed while it could not fire.
     #[serde(skip_serializing_if = "Misfire::is_default")]
     pub misfire: Misfire,
-    /// Values for the job's parameters. Text is a template that knows `logical_time`, the planned moment.
+    /// Values for the job's parameters. Text is a template that knows `logical_time`, the planned moment, and of a
+    /// webhook also `payload` and `headers`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(value_type = std::collections::BTreeMap<String, Value>)]
     pub parameters: BTreeMap<Box<str>, Value>,
@@ -106,6 +107,11 @@ pub enum When {
     After {
         /// Which.
         after: After,
+    },
+    /// Calls of a URL with a token of its own.
+    Webhook {
+        /// Which count.
+        webhook: Webhook,
     },
 }
 
@@ -241,6 +247,7 @@ impl When {
             Self::Delay { .. } => "delay",
             Self::At { .. } => "at",
             Self::After { .. } => "after",
+            Self::Webhook { .. } => "webhook",
         }
     }
 }
@@ -251,7 +258,7 @@ impl Trigger {
         hash::mix(hash::bytes(namespace.as_str().as_bytes()) ^ hash::bytes(job.as_bytes()).rotate_left(1))
     }
 
-    /// When it is due; none when it follows the ends of runs.
+    /// When it is due; none when it follows the ends of runs, or calls.
     pub fn schedule(&self, seed: u64) -> Option<Schedule> {
         let rhythm = match &self.when {
             When::Cron { cron, days, dst, .. } => {
@@ -259,7 +266,7 @@ impl Trigger {
             }
             When::Every { every, offset } => Rhythm::Every(Every::new(*every, *offset).ok()?),
             When::At { at } => Rhythm::At(at.as_micros()),
-            When::Delay { .. } | When::After { .. } => return None,
+            When::Delay { .. } | When::After { .. } | When::Webhook { .. } => return None,
         };
         let bounds =
             Bounds { from: self.from.map(Timestamp::as_micros), until: self.until.map(Timestamp::as_micros) };
@@ -270,7 +277,11 @@ impl Trigger {
     pub fn zone(&self) -> Zone {
         match &self.when {
             When::Cron { zone, .. } => zone.parse().unwrap_or_default(),
-            When::Every { .. } | When::Delay { .. } | When::At { .. } | When::After { .. } => Zone::UTC,
+            When::Every { .. }
+            | When::Delay { .. }
+            | When::At { .. }
+            | When::After { .. }
+            | When::Webhook { .. } => Zone::UTC,
         }
     }
 

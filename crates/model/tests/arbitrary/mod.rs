@@ -267,6 +267,7 @@ fn triggers() -> impl Strategy<Value = Vec<Trigger>> {
         (name(), ends).prop_map(|(job, on)| trigger(When::After {
             after: After { job: format!("other-{job}").parse().unwrap(), on }
         })),
+        webhook(),
     ];
     vec((name(), prop_oneof![timed, other]), 0..3).prop_map(|all| {
         let by_name: BTreeMap<String, Trigger> = all.into_iter().collect();
@@ -274,6 +275,22 @@ fn triggers() -> impl Strategy<Value = Vec<Trigger>> {
             .into_iter()
             .map(|(name, trigger)| Trigger { name: name.parse().unwrap(), ..trigger })
             .collect()
+    })
+}
+
+fn webhook() -> impl Strategy<Value = Trigger> {
+    let encoding = select(vec![Encoding::Hex, Encoding::Base64]);
+    let prefix = select(vec!["", "sha256="]);
+    let signature = (select(vec!["X-Sig", "x-hub-signature-256"]), prefix, encoding).prop_map(
+        |(header, prefix, encoding)| Signature { header: header.into(), prefix: prefix.into(), encoding },
+    );
+    let dedupe =
+        select(vec!["{{ payload.id }}", "{{ headers['x-id'] }}/{{ payload[0] }}"]).prop_map(Template::from);
+    let count = option::of((1..=1_000u32).prop_map(|n| NonZeroU32::new(n).unwrap()));
+    (option::of(signature), option::of(dedupe), count).prop_map(|(signature, dedupe, count)| Trigger {
+        count,
+        pause_after: count,
+        ..trigger(When::Webhook { webhook: Webhook { signature, dedupe } })
     })
 }
 

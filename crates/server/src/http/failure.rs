@@ -44,6 +44,7 @@ impl Failure {
             ErrorCode::AlreadyExists
             | ErrorCode::Conflict
             | ErrorCode::IllegalState
+            | ErrorCode::Inactive
             | ErrorCode::StaleToken => StatusCode::CONFLICT,
             ErrorCode::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             ErrorCode::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,

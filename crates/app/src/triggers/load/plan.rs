@@ -32,7 +32,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// None when it follows the ends of runs.
+    /// None when it follows the ends of runs, or calls.
     pub(super) fn of(row: &TriggerRow, spec: &JobSpec, trigger: &Trigger, now: Timestamp) -> Option<Self> {
         let seed = Trigger::seed(&row.state.namespace, spec.name.as_str());
         let schedule = trigger.schedule(seed)?;
@@ -89,7 +89,7 @@ impl Plan {
             When::Cron { cron, .. } => cron.to_string(),
             When::Every { every, .. } => duration_text::format(*every),
             When::At { at } => time::text::format(*at),
-            When::Delay { .. } | When::After { .. } => String::new(),
+            When::Delay { .. } | When::After { .. } | When::Webhook { .. } => String::new(),
         }
     }
 }
@@ -103,6 +103,6 @@ fn is_everywhere(when: &When) -> bool {
             cron.eq_ignore_ascii_case("@secondly") || (fields.len() > 5 && has_many(fields[0]))
         }
         When::Every { every, .. } => *every < Duration::from_secs(60),
-        When::At { .. } | When::Delay { .. } | When::After { .. } => false,
+        When::At { .. } | When::Delay { .. } | When::After { .. } | When::Webhook { .. } => false,
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn spread(trigger: &Trigger, seed: u64) -> Option<Spread> {
             })
         }
         When::At { .. } => Some(jitter(JITTER)),
-        When::Delay { .. } | When::After { .. } => None,
+        When::Delay { .. } | When::After { .. } | When::Webhook { .. } => None,
     }
 }
 

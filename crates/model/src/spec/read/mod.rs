@@ -18,6 +18,7 @@ mod retry;
 mod rule;
 mod scalar;
 mod trigger;
+mod webhook;
 mod words;
 
 use serde::{Deserialize, Deserializer};

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::Reader;
 use super::fields::Fields;
 use super::scalar::{choice, duration, integer, list, map, parsed, positive_duration, text};
+use super::webhook::{OF_CALLS, root, webhook};
 use crate::limits::{COUNT_MAX, LINE_BYTES_MAX, TRIGGERS_MAX};
 use crate::name::Name;
 use crate::spec::read::check_value;
@@ -23,10 +24,12 @@ use crate::spec::{
 use crate::time::{self, Timestamp};
 
 /// The kinds of triggers, and the fields that only one of them has.
-const KINDS: [&str; 5] = ["cron", "every", "delay", "at", "after"];
+const KINDS: [&str; 6] = ["cron", "every", "delay", "at", "after", "webhook"];
 const OF_CRON: [&str; 3] = ["zone", "days", "dst"];
 /// What makes no sense for what happens once, or when something else does.
-const OF_RHYTHMS: [&str; 5] = ["from", "until", "count", "jitter", "misfire"];
+const OF_REPEATED: [&str; 3] = ["from", "until", "count"];
+/// What makes no sense for what no clock plans.
+const OF_CLOCKS: [&str; 2] = ["jitter", "misfire"];
 
 pub(super) fn triggers(reader: &mut Reader, value: &Value) -> Option<Vec<Trigger>> {
     let found = list(trigger)(reader, value)?;
@@ -54,7 +57,8 @@ fn trigger(reader: &mut Reader, value: &Value) -> Option<Trigger> {
     let count = fields.optional("count", integer(1..=COUNT_MAX)).and_then(NonZeroU32::new);
     let jitter = fields.or_default("jitter", duration);
     let misfire = fields.or_default("misfire", misfire);
-    let parameters = fields.or_default("parameters", parameters);
+    let is_called = fields.has("webhook");
+    let parameters = fields.or_default("parameters", |reader, value| parameters(reader, value, is_called));
     let pause_after = fields.optional("pause_after", integer(1..=COUNT_MAX)).and_then(NonZeroU32::new);
     if let (Some(from), Some(until)) = (from, until)
         && from >= until
@@ -82,20 +86,22 @@ fn when(fields: &mut Fields<'_, '_>) -> Option<When> {
     let delay = fields.optional("delay", positive_duration);
     let at = fields.optional("at", moment);
     let after = fields.optional("after", after);
+    let webhook = fields.optional("webhook", webhook);
     let [kind] = given.as_slice() else {
         let message = match given.as_slice() {
             [] => "says not when it fires".to_owned(),
             several => format!("follows several things: {}", several.join(", ")),
         };
-        fields.problem_here(message, "write one of `cron`, `every`, `delay`, `at`, `after`");
+        fields.problem_here(message, "write one of `cron`, `every`, `delay`, `at`, `after`, `webhook`");
         return None;
     };
     refuse(fields, OF_CRON, *kind == "cron", "belongs to `cron`");
     refuse(fields, ["offset"], *kind == "every", "belongs to `every`");
     let repeats = matches!(*kind, "cron" | "every");
-    let why = "belongs to `cron` and `every`, which repeat by the clock";
-    refuse(fields, OF_RHYTHMS, repeats || *kind == "at", why);
-    refuse(fields, ["from", "until", "count"], repeats || *kind != "at", why);
+    let why = "belongs to `cron`, `every` and `webhook`, which fire again and again";
+    refuse(fields, OF_REPEATED, repeats || *kind == "webhook", why);
+    let why = "belongs to `cron`, `every` and `at`, which follow the clock";
+    refuse(fields, OF_CLOCKS, repeats || *kind == "at", why);
     match *kind {
         "cron" => {
             let cron: Box<str> = cron?;
@@ -123,7 +129,8 @@ fn when(fields: &mut Fields<'_, '_>) -> Option<When> {
             Some(When::Delay { delay })
         }
         "at" => at.map(|at| When::At { at }),
-        _ => after.map(|after| When::After { after }),
+        "after" => after.map(|after| When::After { after }),
+        _ => webhook.map(|webhook| When::Webhook { webhook }),
     }
 }
 
@@ -197,19 +204,25 @@ fn window(reader: &mut Reader, value: &Value) -> Option<Duration> {
     Some(window)
 }
 
-/// Values for the job's parameters; text is a template that knows the planned moment.
-fn parameters(reader: &mut Reader, value: &Value) -> Option<BTreeMap<Box<str>, Value>> {
+/// Values for the job's parameters; text is a template that knows the planned moment, and of a webhook the call.
+fn parameters(reader: &mut Reader, value: &Value, is_called: bool) -> Option<BTreeMap<Box<str>, Value>> {
+    let (known, hint) = match is_called {
+        true => {
+            (&OF_CALLS[..], "webhooks know `payload`, `headers` and `logical_time`, the moment of the call")
+        }
+        false => (&OF_CALLS[2..], "triggers know `logical_time`, the planned moment"),
+    };
     map(
         |_| Ok(()),
         |reader, value| {
             let Value::String(text) = value else { return Some(value.clone()) };
             match Template::from(text.as_str()).names() {
                 Ok(names) => {
-                    let mut strangers = names.iter().filter(|name| *name != "logical_time").peekable();
+                    let mut strangers = names.iter().filter(|name| !known.contains(&root(name))).peekable();
                     let is_right = strangers.peek().is_none();
                     for name in strangers {
                         let message = format!("`{name}` is not known here");
-                        reader.problem_with_hint(message, "triggers know `logical_time`, the planned moment");
+                        reader.problem_with_hint(message, hint);
                     }
                     is_right.then(|| value.clone())
                 }
@@ -256,7 +269,12 @@ fn check_one(reader: &mut Reader, trigger: &Trigger, parameters: &Parameters) {
         let wrong = match (parameters.0.get(name), value) {
             (None, _) => Some("the job has no such parameter".to_owned()),
             (Some(parameter), Value::String(text)) => {
-                let rendered = Template::from(text.as_str()).render_at(&time, 10_000);
+                let template = Template::from(text.as_str());
+                // What a call brings is known when it comes.
+                if matches!(trigger.when, When::Webhook { .. }) && !template.is_plain() {
+                    continue;
+                }
+                let rendered = template.render_at(&time, 10_000);
                 rendered.and_then(|text| check_value(&parameter.kind, &Value::String(text))).err()
             }
             (Some(parameter), value) => check_value(&parameter.kind, value).err(),
