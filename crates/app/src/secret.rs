@@ -1,4 +1,4 @@
-//! Secrets that we give out: tokens, sessions, login codes, join tokens, node credentials.
+//! Secrets that we give out: tokens, sessions, login codes, join tokens, node credentials, webhooks.
 //!
 //! A secret is a prefix that tells its kind, 256 random bits and a checksum, so that a scanner finds one that leaked and a
 //! typing error is told from a revoked one without asking the store. Only the SHA-256 of a secret is kept.
@@ -29,6 +29,10 @@ pub enum SecretKind {
     Join,
     /// A node.
     Node,
+    /// Calling a webhook.
+    Hook,
+    /// Signing calls of a webhook.
+    HookSecret,
 }
 
 /// The SHA-256 of a secret: what a store keeps.
@@ -37,7 +41,8 @@ pub(crate) struct SecretHash([u8; 32]);
 
 impl SecretKind {
     /// Every kind.
-    pub const ALL: [Self; 5] = [Self::Api, Self::Session, Self::LoginCode, Self::Join, Self::Node];
+    pub const ALL: [Self; 7] =
+        [Self::Api, Self::Session, Self::LoginCode, Self::Join, Self::Node, Self::Hook, Self::HookSecret];
 
     /// How its secrets begin.
     pub const fn prefix(self) -> &'static str {
@@ -47,6 +52,8 @@ impl SecretKind {
             Self::LoginCode => "msl_",
             Self::Join => "msj_",
             Self::Node => "msn_",
+            Self::Hook => "msh_",
+            Self::HookSecret => "msk_",
         }
     }
 

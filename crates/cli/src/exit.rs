@@ -88,6 +88,7 @@ impl Exit {
             ErrorCode::Conflict
             | ErrorCode::AlreadyExists
             | ErrorCode::IllegalState
+            | ErrorCode::Inactive
             | ErrorCode::PreconditionFailed
             | ErrorCode::StaleToken => Self::Conflict,
             ErrorCode::InvalidSpec

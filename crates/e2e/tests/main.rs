@@ -5,6 +5,7 @@
 mod clusters;
 mod crashes;
 mod disks;
+mod hooks;
 mod hostile;
 mod mariadb;
 mod ordinary;

@@ -67,7 +67,12 @@ impl Shapes {
 
     /// Whether somebody paused a job.
     pub(crate) fn is_paused(&self, job: JobId) -> bool {
-        self.job_by_id.get(&job).is_some_and(|ix| self.jobs[*ix].pause.is_some())
+        self.pause_of(job).is_some()
+    }
+
+    /// Who paused a job, and why.
+    pub(crate) fn pause_of(&self, job: JobId) -> Option<&Pause> {
+        self.job_by_id.get(&job).and_then(|ix| self.jobs[*ix].pause.as_ref())
     }
 
     /// How a job fares.

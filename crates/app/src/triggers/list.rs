@@ -75,7 +75,7 @@ impl App {
         view(row, &spec).ok_or_else(|| missing(job, &row.key.name))
     }
 
-    pub(super) async fn find_trigger(&self, job: &Job, name: &str) -> Result<TriggerRow> {
+    pub(crate) async fn find_trigger(&self, job: &Job, name: &str) -> Result<TriggerRow> {
         let rows = self.triggers_of(self.cells.cell_of(&job.namespace), job.id).await?;
         rows.into_iter().find(|row| *row.key.name == *name).ok_or_else(|| missing(job, name))
     }

@@ -54,7 +54,7 @@ impl Simulate {
         context.output.one(&report, || text(&report, &self.zone, &offset, Shade::of_stdout()))?;
         if report.following > 0 {
             context.output.say(format!(
-                "{} triggers follow the ends of runs; when they fire is not known before",
+                "{} triggers follow the ends of runs, or calls; when they fire is not known before",
                 report.following
             ));
         }

@@ -73,7 +73,8 @@ impl FromRequest<Arc<Edge>> for SpecText {
     }
 }
 
-async fn read(request: Request, max: usize) -> Result<Bytes, Failure> {
+/// The body as it comes, at most so many bytes of it.
+pub(crate) async fn read(request: Request, max: usize) -> Result<Bytes, Failure> {
     let too_large = || Failure::new(ErrorCode::TooLarge, format!("the body has more than {max} bytes"));
     let told = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     if told.and_then(|told| told.parse::<usize>().ok()).is_some_and(|told| told > max) {
@@ -122,7 +123,8 @@ fn check_json(headers: &HeaderMap) -> Result<(), Failure> {
     }
 }
 
-fn media_type(headers: &HeaderMap) -> Option<String> {
+/// What the body says that it is, without parameters.
+pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
     Some(value.split(';').next()?.trim().to_ascii_lowercase())
 }

@@ -9,6 +9,9 @@ use mainspring_model::ErrorCode;
 use mainspring_model::error::Retry;
 use mainspring_wire::api::Problem;
 
+/// What follows in such a path is a credential.
+const HOOKS: &str = "/v1/hooks/";
+
 /// An error on its way to the caller.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure(pub(crate) Error);
@@ -61,7 +64,11 @@ impl Failure {
     pub(crate) fn render(&self, target: &str, request_id: &str) -> Response {
         let status = self.status();
         let Error { code, message, fields, elsewhere } = &self.0;
-        let path = target.split('?').next().unwrap_or(target);
+        let path = match target.split('?').next().unwrap_or(target) {
+            // A credential: it is not for the places where problems end up.
+            path if path.starts_with(HOOKS) => HOOKS,
+            path => path,
+        };
         let problem = Problem {
             kind: format!("https://mainspring.dev/errors/{code}"),
             title: code.help().to_owned(),

@@ -145,6 +145,15 @@ impl Route {
         self
     }
 
+    /// A body of these media types, which may be left out.
+    pub(crate) fn optional_raw_body(self, kinds: &[&str], schema: Value) -> Self {
+        let mut route = self.raw_body(kinds, schema);
+        if let Some(body) = &mut route.doc.body {
+            body["required"] = json!(false);
+        }
+        route
+    }
+
     /// What it answers.
     pub(crate) fn answers<A: ToSchema>(mut self, status: u16, description: &str) -> Self {
         let schema = self.schema::<A>();

@@ -34,7 +34,7 @@ pub struct LoadReport {
     pub truncated: bool,
     /// Triggers that are counted.
     pub triggers: u64,
-    /// Triggers that follow the ends of runs: nobody knows when they fire, and they are not counted.
+    /// Triggers that follow the ends of runs, or calls: nobody knows when they fire, and they are not counted.
     pub following: u64,
     /// Planned firings.
     pub firings: u64,

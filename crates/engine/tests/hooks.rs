@@ -1,0 +1,290 @@
+//! Calls of webhooks: a delivery is one run, whatever happens in between, and what takes no calls says so.
+
+use mainspring_engine::{Answer, Event, HookCall, Message, TriggerCommand};
+use mainspring_model::spec::{Concurrency, Overlap};
+use mainspring_model::{ErrorCode, RunId, RunState};
+use serde_json::json;
+
+use crate::world::{Job, World, at, paused, secs};
+
+fn delivery(key: &str) -> TriggerCommand {
+    call(Some(key))
+}
+
+fn call(key: Option<&str>) -> TriggerCommand {
+    let call = HookCall { at: at(0), key: key.map(Into::into), first: None, parameters: Default::default() };
+    TriggerCommand::Call(Box::new(call))
+}
+
+/// Calls the webhook now.
+fn send(world: &mut World, job: &Job, command: TriggerCommand) {
+    let TriggerCommand::Call(mut call) = command else { panic!("{command:?} is no call") };
+    call.at = world.now;
+    world.command_trigger(job, "webhook", TriggerCommand::Call(call));
+    world.handle(Event::Tick);
+}
+
+/// What was answered since the last time it was asked.
+fn answers(world: &mut World) -> Vec<Answer> {
+    let replies = world.messages().into_iter();
+    replies
+        .filter_map(|message| match message {
+            Message::Reply { answer, .. } => Some(answer),
+            _ => None,
+        })
+        .collect()
+}
+
+#[track_caller]
+fn made(world: &mut World) -> RunId {
+    match answers(world).as_slice() {
+        [Answer::Submitted { run, duplicate: false }] => *run,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn refused(world: &mut World, words: &str) {
+    match answers(world).as_slice() {
+        [Answer::Refused { code: ErrorCode::Inactive, message }] if message.contains(words) => {}
+        other => panic!("{words}: {other:?}"),
+    }
+}
+
+#[test]
+fn each_call_is_a_run_and_a_line() {
+    let mut world = World::new();
+    let job = world.trigger_job(&["webhook: {}"]);
+    world.messages();
+    world.pass(secs(30));
+    send(&mut world, &job, call(None));
+    let first = made(&mut world);
+    send(&mut world, &job, call(None));
+    let second = made(&mut world);
+    assert_ne!(first, second, "no node is there, and still none is merged");
+    assert_eq!(world.ledger(&job, "webhook"), ["30 fired", "30.000001 fired"]);
+    let head = world.row(first).head;
+    assert_eq!(head.fired.as_ref().map(|fired| (&*fired.trigger, fired.planned)), Some(("webhook", at(30))));
+    let state = world.trigger(&job, "webhook").state;
+    assert_eq!((state.fired, state.last, state.next), (2, Some(second), None));
+}
+
+#[test]
+fn a_delivery_that_comes_again_is_the_run_that_it_was() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job(&["webhook: {}"]);
+    world.messages();
+    send(&mut world, &job, delivery("d1"));
+    let first = made(&mut world);
+    // While it runs, after it ended, and for another owner.
+    send(&mut world, &job, delivery("d1"));
+    let again = [Answer::Submitted { run: first, duplicate: true }];
+    assert_eq!(answers(&mut world), again);
+    world.finish(first);
+    world.messages();
+    send(&mut world, &job, delivery("d1"));
+    assert_eq!(answers(&mut world), again);
+    world.take_over();
+    world.messages();
+    send(&mut world, &job, delivery("d1"));
+    assert_eq!(answers(&mut world), again);
+    assert_eq!(world.runs_of(&job).len(), 1);
+    let lines = world.ledger(&job, "webhook");
+    assert_eq!(lines[0], "0.000001 fired");
+    assert_eq!(lines.len(), 4);
+    assert!(lines[1..].iter().all(|line| line.ends_with("merged: the same delivery again")), "{lines:?}");
+    assert_eq!(world.trigger(&job, "webhook").state.fired, 1);
+}
+
+#[test]
+fn those_who_send_the_same_at_once_get_the_same_run() {
+    let mut world = World::new();
+    let job = world.trigger_job(&["webhook: {}"]);
+    world.messages();
+    world.commits = false;
+    for key in ["d1", "d2", "d1"] {
+        world.command_trigger(&job, "webhook", delivery(key));
+    }
+    world.handle(Event::Tick);
+    world.commits = true;
+    world.settle();
+    let runs = world.runs_of(&job);
+    assert_eq!(runs.len(), 2);
+    let answers = answers(&mut world);
+    let first = Answer::Submitted { run: runs[0].head.id, duplicate: false };
+    assert_eq!(answers.iter().filter(|answer| **answer == first).count(), 1, "{answers:?}");
+    let again = Answer::Submitted { run: runs[0].head.id, duplicate: true };
+    assert_eq!(answers.iter().filter(|answer| **answer == again).count(), 1, "{answers:?}");
+    let lines = world.ledger(&job, "webhook");
+    assert_eq!(lines.iter().filter(|line| line.contains("fired")).count(), 2, "{lines:?}");
+    assert_eq!(lines.iter().filter(|line| line.contains("merged")).count(), 1, "{lines:?}");
+    assert_eq!(world.trigger(&job, "webhook").state.fired, 2);
+}
+
+#[test]
+fn an_owner_that_dies_when_the_run_is_inserted_leaves_its_line_to_the_next() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job(&["webhook: {}"]);
+    world.commits = false;
+    send(&mut world, &job, delivery("d1"));
+    assert!(world.commit(), "the run is inserted");
+    let run = world.runs_of(&job)[0].head.id;
+    assert_eq!((world.state(run), world.ledger(&job, "webhook").len()), (RunState::Ready, 0));
+    world.commits = true;
+    world.take_over();
+    world.pass(secs(1));
+    assert_eq!(world.ledger(&job, "webhook"), ["0.000001 fired"]);
+    assert_eq!(world.trigger(&job, "webhook").state.fired, 1);
+    assert_ne!(world.state(run), RunState::Ready, "it goes on");
+}
+
+#[test]
+fn what_is_paused_takes_no_calls() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job(&["webhook: {}"]);
+    world.messages();
+    let pause = paused(world.now);
+    world.command_trigger(&job, "webhook", TriggerCommand::Pause(Some(pause.clone())));
+    world.messages();
+    send(&mut world, &job, delivery("d1"));
+    refused(&mut world, "the trigger is paused by ");
+    world.command_trigger(&job, "webhook", TriggerCommand::Pause(None));
+    world.pause_job(&job, Some(pause.clone()));
+    world.messages();
+    send(&mut world, &job, call(None));
+    refused(&mut world, "the job is paused by ");
+    world.pause_job(&job, None);
+    world.pause_cell(Some(pause));
+    world.messages();
+    send(&mut world, &job, call(None));
+    refused(&mut world, "the cell is paused by ");
+    world.pause_cell(None);
+    world.pass(secs(300));
+    world.messages();
+    let lines = world.ledger(&job, "webhook");
+    assert_eq!((world.runs_of(&job).len(), lines.len()), (0, 3), "nothing is made up for: {lines:?}");
+    assert!(lines.iter().all(|line| line.contains("missed: the ")), "{lines:?}");
+    send(&mut world, &job, delivery("d1"));
+    made(&mut world);
+}
+
+#[test]
+fn a_delivery_of_before_the_pause_is_told_its_run() {
+    let mut world = World::new();
+    let job = world.trigger_job(&["webhook: {}"]);
+    world.messages();
+    send(&mut world, &job, delivery("d1"));
+    let first = made(&mut world);
+    world.command_trigger(&job, "webhook", TriggerCommand::Pause(Some(paused(world.now))));
+    world.messages();
+    let call = HookCall {
+        at: world.now,
+        key: Some("d1".into()),
+        first: Some(first),
+        parameters: Default::default(),
+    };
+    send(&mut world, &job, TriggerCommand::Call(Box::new(call)));
+    assert_eq!(answers(&mut world), [Answer::Submitted { run: first, duplicate: true }]);
+}
+
+#[test]
+fn bounds_hold_for_calls_too() {
+    let mut world = World::new();
+    let job = world.trigger_job(&["webhook: {}, count: 2"]);
+    world.messages();
+    // Two are under way when the third comes.
+    world.commits = false;
+    for key in ["d1", "d2", "d3"] {
+        world.command_trigger(&job, "webhook", delivery(key));
+    }
+    world.handle(Event::Tick);
+    world.commits = true;
+    world.settle();
+    let refusals = answers(&mut world);
+    let over = |answer: &&Answer| matches!(answer, Answer::Refused { code: ErrorCode::Inactive, .. });
+    assert_eq!(refusals.iter().filter(over).count(), 1, "{refusals:?}");
+    // The count stands when only what callers prove themselves with changes.
+    let job = world.change_triggers(&job, &["webhook: {signature: {header: X-Sig}}, count: 2"]);
+    world.messages();
+    send(&mut world, &job, delivery("d4"));
+    refused(&mut world, "it fired 2 times");
+    let job = world.change_triggers(&job, &["webhook: {}, until: 1970-01-02T00:00:00Z"]);
+    world.messages();
+    send(&mut world, &job, delivery("d5"));
+    refused(&mut world, "it took calls until 1970-01-02");
+    assert_eq!(world.runs_of(&job).len(), 2);
+}
+
+#[test]
+fn the_overlap_policy_holds() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job_with(&["webhook: {}"], |spec| {
+        let mut limit = Concurrency::new(1.try_into().unwrap());
+        limit.overlap = Overlap::Skip;
+        spec.concurrency = Some(limit);
+    });
+    world.messages();
+    send(&mut world, &job, delivery("d1"));
+    let first = made(&mut world);
+    send(&mut world, &job, delivery("d2"));
+    let second = made(&mut world);
+    assert_eq!((world.state(first), world.state(second)), (RunState::Running, RunState::Skipped));
+    send(&mut world, &job, delivery("d2"));
+    assert_eq!(answers(&mut world), [Answer::Submitted { run: second, duplicate: true }]);
+    let lines = world.ledger(&job, "webhook");
+    assert_eq!(lines[..2], ["0.000001 fired", "0.000002 skipped: overlap"], "{lines:?}");
+    assert_eq!(world.trigger(&job, "webhook").state.fired, 1);
+}
+
+#[test]
+fn what_a_call_gives_is_what_the_run_has() {
+    let mut world = World::new();
+    let job = world.trigger_job_with(&["webhook: {}"], |spec| {
+        let file = json!({"name": "x", "script": "true", "parameters": {"n": "integer"}});
+        spec.parameters = mainspring_model::spec::from_value(&file).unwrap().parameters;
+    });
+    world.messages();
+    let with = |parameters: serde_json::Value| {
+        let parameters = parameters.as_object().unwrap().clone();
+        TriggerCommand::Call(Box::new(HookCall { at: at(0), key: None, first: None, parameters }))
+    };
+    send(&mut world, &job, with(json!({"n": 5})));
+    let run = made(&mut world);
+    assert_eq!(&world.row(run).head.params[..], br#"{"n":5}"#);
+    // The job changed since the call was checked.
+    send(&mut world, &job, with(json!({"m": 5})));
+    let answers = answers(&mut world);
+    let [Answer::Refused { code: ErrorCode::InvalidParameter, message }] = answers.as_slice() else {
+        panic!("{answers:?}")
+    };
+    assert!(message.contains("n: a value is required"), "{message}");
+    assert_eq!(world.ledger(&job, "webhook").len(), 2);
+}
+
+#[test]
+fn who_calls_a_job_that_cannot_be_read_is_told() {
+    let mut world = World::new();
+    let job = world.trigger_job(&["webhook: {}"]);
+    world.damage(&job);
+    world.messages();
+    send(&mut world, &job, delivery("d1"));
+    let answers = answers(&mut world);
+    assert!(matches!(answers.as_slice(), [Answer::Refused { code: ErrorCode::Internal, .. }]), "{answers:?}");
+}
+
+#[test]
+fn there_is_no_cursor_to_move() {
+    let mut world = World::new();
+    let job = world.trigger_job(&["webhook: {}"]);
+    world.messages();
+    world.command_trigger(&job, "webhook", TriggerCommand::Cursor { at: at(9_000), by: "ann".into() });
+    let answers = answers(&mut world);
+    assert!(
+        matches!(answers.as_slice(), [Answer::Refused { code: ErrorCode::InvalidRequest, .. }]),
+        "{answers:?}"
+    );
+}
