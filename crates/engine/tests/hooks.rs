@@ -12,7 +12,13 @@ fn delivery(key: &str) -> TriggerCommand {
 }
 
 fn call(key: Option<&str>) -> TriggerCommand {
-    let call = HookCall { at: at(0), key: key.map(Into::into), first: None, parameters: Default::default() };
+    let call = HookCall {
+        at: at(0),
+        key: key.map(Into::into),
+        version: 1,
+        first: None,
+        parameters: Default::default(),
+    };
     TriggerCommand::Call(Box::new(call))
 }
 
@@ -183,6 +189,7 @@ fn a_delivery_of_before_the_pause_is_told_its_run() {
     let call = HookCall {
         at: world.now,
         key: Some("d1".into()),
+        version: 1,
         first: Some(first),
         parameters: Default::default(),
     };
@@ -250,7 +257,7 @@ fn what_a_call_gives_is_what_the_run_has() {
     world.messages();
     let with = |parameters: serde_json::Value| {
         let parameters = parameters.as_object().unwrap().clone();
-        TriggerCommand::Call(Box::new(HookCall { at: at(0), key: None, first: None, parameters }))
+        TriggerCommand::Call(Box::new(HookCall { at: at(0), key: None, version: 1, first: None, parameters }))
     };
     send(&mut world, &job, with(json!({"n": 5})));
     let run = made(&mut world);
@@ -263,6 +270,19 @@ fn what_a_call_gives_is_what_the_run_has() {
     };
     assert!(message.contains("n: a value is required"), "{message}");
     assert_eq!(world.ledger(&job, "webhook").len(), 2);
+}
+
+#[test]
+fn a_call_that_was_checked_against_a_newer_version_waits_for_it() {
+    let mut world = World::new();
+    let job = world.trigger_job(&["webhook: {}"]);
+    let newer = world.change_job(&job, |spec| spec.priority.level = 80);
+    world.write_triggers(&newer);
+    world.messages();
+    let call = HookCall { at: world.now, key: None, version: 2, first: None, parameters: Default::default() };
+    send(&mut world, &newer, TriggerCommand::Call(Box::new(call)));
+    let run = made(&mut world);
+    assert_eq!(world.row(run).head.job_version, 2);
 }
 
 #[test]

@@ -39,6 +39,7 @@ pub struct HookRequest<'a> {
 struct Found {
     job: Job,
     key: TriggerKey,
+    version: u32,
     spec: std::sync::Arc<JobSpec>,
     place: usize,
     hash: SecretHash,
@@ -104,7 +105,7 @@ impl App {
         let is_it = |trigger: &Trigger| *trigger.name.as_str() == *row.key.name;
         let place = spec.triggers.iter().position(is_it).ok_or_else(unknown)?;
         let secret = seal::unseal(token, &document.sealed).unwrap_or_default();
-        Ok(Found { job, key: row.key, spec, place, hash, secret })
+        Ok(Found { job, key: row.key, version: row.state.version, spec, place, hash, secret })
     }
 
     /// What the call brings, checked: whoever sent it is told now what is wrong.
@@ -127,7 +128,8 @@ impl App {
             None => None,
         };
         let first = first.map(|run| run.head.id);
-        Ok(HookCall { at: call.at, key: key.map(Into::into), first, parameters })
+        let version = found.version;
+        Ok(HookCall { at: call.at, key: key.map(Into::into), version, first, parameters })
     }
 }
 

@@ -26,6 +26,8 @@ pub struct HookCall {
     pub at: Timestamp,
     /// The same for the same delivery; none when each call counts.
     pub key: Option<Box<str>>,
+    /// The version of the job that it was checked against.
+    pub version: u32,
     /// The run of the same key, if the store had one.
     pub first: Option<RunId>,
     /// What it gives to the job's parameters.
@@ -53,10 +55,14 @@ impl Cell {
         let planned = call.at.min(now).max(state.cursor + Duration::from_micros(1));
         state.cursor = planned;
         self.mark_trigger(ix);
-        if let Some(first) = call.first {
+        let key = &self.triggers.entries[ix].row.key;
+        let key = call.key.as_deref().map(|text| key.delivery(text));
+        let under_way = key.as_ref().and_then(|key| self.triggers.unbegun.get(key)).map(|(_, run)| *run);
+        if let Some(first) = call.first.or(under_way) {
             self.note(ix, None, repeated(planned, now, first));
             let answer = Answer::Submitted { run: first, duplicate: true };
-            return self.outbox.after_commit(None, Message::Reply { request, answer });
+            // One that is under way may yet turn out to be an earlier one.
+            return self.outbox.after_commit(under_way, Message::Reply { request, answer });
         }
         if let Some(why) = self.why_inactive(ix, trigger, planned) {
             return self.refuse_call(now, (ix, planned), request, ErrorCode::Inactive, why);
@@ -65,13 +71,17 @@ impl Cell {
         let mut head = match self.head_with(now, ix, spec, &call.parameters, (planned, id)) {
             Ok(head) => head,
             Err(wrong) => {
-                return self.refuse_call(now, (ix, planned), request, ErrorCode::InvalidParameter, wrong);
+                let is_same = self.triggers.entries[ix].row.state.version == call.version;
+                // The job changed since the call was checked: the same call may be right for it.
+                let code = if is_same { ErrorCode::InvalidParameter } else { ErrorCode::QueueFull };
+                return self.refuse_call(now, (ix, planned), request, code, wrong);
             }
         };
-        let entry = &mut self.triggers.entries[ix];
-        head.idempotency_key = call.key.as_deref().map(|key| entry.row.key.delivery(key));
-        let is_keyed = head.idempotency_key.is_some();
-        entry.unbegun += u32::from(is_keyed);
+        let is_keyed = key.is_some();
+        if let Some(key) = &key {
+            self.triggers.unbegun.insert(key.clone(), (ix as u32, id));
+        }
+        head.idempotency_key = key;
         let run = self.enter_fired(now, head, spec);
         if !is_keyed {
             self.begin(now, run);
@@ -118,10 +128,10 @@ impl Cell {
     /// The trigger whose call made a run; it is no longer one that has not begun.
     fn called(&mut self, run: usize) -> Option<usize> {
         let head = &self.runs.entries[run].head;
-        let ix = self.triggers.find(head.job, &head.fired.as_ref()?.trigger)?;
-        let entry = &mut self.triggers.entries[ix];
-        entry.unbegun = entry.unbegun.saturating_sub(1);
-        Some(ix)
+        if let Some(key) = &head.idempotency_key {
+            self.triggers.unbegun.remove(key);
+        }
+        self.triggers.find(head.job, &head.fired.as_ref()?.trigger)
     }
 
     /// Whoever cannot be served is told, and so is the ledger.
@@ -161,9 +171,10 @@ impl Cell {
         if let Some(until) = trigger.until.filter(|until| planned >= *until) {
             return Some(format!("it took calls until {}", time::text::format(until)));
         }
-        let fired = state.fired + u64::from(entry.unbegun);
-        let is_over = trigger.count.is_some_and(|count| fired >= u64::from(count.get()));
-        is_over.then(|| format!("it fired {fired} times, which is as often as it may"))
+        let count = trigger.count.map(|count| u64::from(count.get()))?;
+        let under_way = self.triggers.unbegun.values().filter(|(of, _)| *of == ix as u32).count();
+        let is_over = state.fired + under_way as u64 >= count;
+        is_over.then(|| format!("it fired {count} times, which is as often as it may"))
     }
 }
 

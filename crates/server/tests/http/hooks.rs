@@ -176,15 +176,13 @@ async fn the_same_delivery_is_the_same_run() {
     let first = call(&world, &path, &json!({"id": 1})).await.expect(201);
     let again = call(&world, &path, &json!({"id": 1, "more": true})).await.expect(200);
     assert_eq!((&again["id"], &again["duplicate"]), (&first["id"], &json!(true)));
-    let many: Vec<Reply> =
-        futures_util::future::join_all((0..10).map(|_| call(&world, &path, &json!({"id": 2}))))
-            .await
-            .into_iter()
-            .collect();
+    let same = json!({"id": 2});
+    let many = futures_util::future::join_all((0..10).map(|_| call(&world, &path, &same))).await;
     let made: Vec<&Reply> = many.iter().filter(|reply| reply.status == 201).collect();
     assert_eq!(made.len(), 1, "{:?}", many.iter().map(|reply| reply.status).collect::<Vec<_>>());
     let second = made[0].json();
-    assert!(many.iter().all(|reply| reply.json()["id"] == second["id"]));
+    let told: Vec<Value> = many.iter().map(Reply::json).collect();
+    assert!(told.iter().all(|one| one["id"] == second["id"]), "{told:?}");
     let long = "x".repeat(5_000);
     let third = call(&world, &path, &json!({"id": long})).await.expect(201);
     assert_eq!(call(&world, &path, &json!({"id": long})).await.expect(200)["id"], third["id"]);
