@@ -73,6 +73,19 @@ operations! {
     TriggerResume, "trigger.resume", Operator, Namespace, true, "Lets a paused trigger go on.";
     TriggerFire, "trigger.fire", Operator, Namespace, true, "Fires a trigger now.";
     TriggerCursor, "trigger.cursor", Operator, Namespace, true, "Has a trigger go on from another moment.";
+    TriggerToken, "trigger.token", Editor, Namespace, true, "Makes the token of a webhook; the one before is void.";
+    TriggerRevoke, "trigger.revoke", Editor, Namespace, true, "Revokes the token of a webhook.";
+    HookCall, "hook.call", Operator, Anyone, true, "Fires a trigger by its webhook.";
+
+    CalendarList, "calendar.list", Viewer, Namespace, false, "Lists calendars.";
+    CalendarGet, "calendar.get", Viewer, Namespace, false, "Reads a calendar.";
+    CalendarPut, "calendar.put", Editor, Namespace, true, "Makes or replaces a calendar.";
+    CalendarDelete, "calendar.delete", Editor, Namespace, true, "Removes a calendar.";
+
+    BackfillList, "backfill.list", Viewer, Namespace, false, "Lists the backfills of a trigger.";
+    BackfillPlan, "backfill.plan", Viewer, Namespace, false, "Tells what a backfill would do.";
+    BackfillStart, "backfill.start", Operator, Namespace, true, "Makes up for planned moments of the past.";
+    BackfillStop, "backfill.stop", Operator, Namespace, true, "Has a backfill make no more runs.";
 
     RunSubmit, "run.submit", Operator, Namespace, true, "Submits a run of a job.";
     RunSubmitSpec, "run.submit_spec", Editor, Namespace, true, "Submits a run with a specification of its own.";
@@ -158,9 +171,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_changes_without_a_caller_but_sign_in() {
+    fn nothing_changes_without_a_caller_but_by_what_brings_a_credential_of_its_own() {
         for operation in Operation::ALL.iter().filter(|operation| operation.place() == Place::Anyone) {
-            assert_eq!(operation.changes(), *operation == Operation::SessionCreate, "{operation:?}");
+            let brings = matches!(operation, Operation::SessionCreate | Operation::HookCall);
+            assert_eq!(operation.changes(), brings, "{operation:?}");
         }
     }
 

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mainspring_model::hash::mix;
-use mainspring_model::{JobId, MemberId, RunId, Timestamp};
+use mainspring_model::{BackfillId, JobId, MemberId, RunId, Timestamp};
 
 use crate::secret::SecretKind;
 
@@ -41,6 +41,11 @@ impl Random {
     /// A job made now.
     pub fn job_id(&self, now: Timestamp) -> JobId {
         JobId::new(now, self.next())
+    }
+
+    /// A backfill begun now.
+    pub fn backfill_id(&self, now: Timestamp) -> BackfillId {
+        BackfillId::new(now, self.next())
     }
 
     /// A process that began now.

@@ -33,6 +33,12 @@ pub(crate) const NODE_CLAIM: RecordKind = RecordKind(10);
 pub(crate) const FILE_MARK: RecordKind = RecordKind(11);
 /// One record, which changes whenever somebody stops being admin of everywhere.
 pub(crate) const ADMIN_GUARD: RecordKind = RecordKind(12);
+/// Tokens of webhooks, by the hash of the secret.
+pub(crate) const HOOK: RecordKind = RecordKind(13);
+/// Which triggers have a token, by (job, trigger): there is one for each.
+pub(crate) const HOOK_CLAIM: RecordKind = RecordKind(14);
+/// Calendars, by (namespace, name).
+pub(crate) const CALENDAR: RecordKind = RecordKind(15);
 
 /// What a record says, as bytes.
 pub(crate) fn encode<T: Serialize>(document: &T) -> Vec<u8> {

@@ -125,6 +125,10 @@ pub(crate) enum Command {
     Node(commands::node::Node),
     /// See what fires by itself, when, and what became of it
     Trigger(commands::trigger::Trigger),
+    /// Keep calendars: days and times at which triggers do not fire
+    Calendar(commands::calendar::Calendar),
+    /// Make up for planned moments of the past
+    Backfill(commands::backfill::Backfill),
     /// Show what triggers plan for the next days, hour by hour, and where they crowd
     Simulate(commands::simulate::Simulate),
     /// List, make and remove namespaces

@@ -28,7 +28,9 @@
 
 mod access;
 mod artifacts;
+mod backfills;
 mod backoff;
+mod calendars;
 mod call;
 mod client;
 mod cluster;

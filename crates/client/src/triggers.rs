@@ -1,8 +1,8 @@
 //! Triggers: where they stand, what they plan, what became of it.
 
 use mainspring_wire::api::{
-    CursorRequest, LoadReport, LoadRequest, NoteRequest, Occurrence, Preview, PreviewRequest, Submitted,
-    Time, Trigger,
+    CursorRequest, HookToken, HookTokenRequest, LoadReport, LoadRequest, NoteRequest, Occurrence, Preview,
+    PreviewRequest, Submitted, Time, Trigger,
 };
 
 use crate::call::Call;
@@ -92,5 +92,28 @@ impl Client {
     ) -> Result<Submitted, Error> {
         let call = Call::post(&["v1", "jobs", job, "triggers", name, "fire"]);
         self.ask(call.maybe("namespace", namespace)).await
+    }
+
+    /// Makes the token of a webhook; the one before is void. With `secret`, callers sign with that.
+    pub async fn create_hook_token(
+        &self,
+        namespace: Option<&str>,
+        job: &str,
+        name: &str,
+        secret: Option<String>,
+    ) -> Result<HookToken, Error> {
+        let call = Call::post(&["v1", "jobs", job, "triggers", name, "token"]);
+        self.ask(call.maybe("namespace", namespace).json(&HookTokenRequest { secret })?).await
+    }
+
+    /// Revokes the token of a webhook.
+    pub async fn revoke_hook_token(
+        &self,
+        namespace: Option<&str>,
+        job: &str,
+        name: &str,
+    ) -> Result<(), Error> {
+        let call = Call::delete(&["v1", "jobs", job, "triggers", name, "token"]);
+        self.tell(call.maybe("namespace", namespace)).await
     }
 }

@@ -1,7 +1,7 @@
 //! Days and times that are left out: holidays, days of rest, blackouts. Calendars have names and are shared; which one a
 //! schedule heeds is the schedule's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -19,6 +19,15 @@ pub enum Holiday {
     Working,
 }
 
+/// One day, several in a row, or one day of every year.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Days {
+    /// From one day through another.
+    Span(Date, Date),
+    /// A month and a day of it, every year.
+    Yearly(i8, i8),
+}
+
 /// A time of every day, from one minute to before another; it may go over midnight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DailyWindow {
@@ -32,6 +41,8 @@ pub struct Calendar {
     /// Days of the week without work; bit 0 is Sunday.
     weekend: u8,
     days: BTreeMap<Date, Holiday>,
+    /// Months and days that are off every year, unless `days` says otherwise.
+    yearly: BTreeSet<(i8, i8)>,
     blackouts: Vec<DailyWindow>,
 }
 
@@ -44,22 +55,48 @@ impl Calendar {
     /// A calendar. `weekend` are days of the week, 0 for Sunday.
     pub fn new(
         weekend: impl IntoIterator<Item = u8>,
-        days: impl IntoIterator<Item = (Date, Holiday)>,
+        days: impl IntoIterator<Item = (Days, Holiday)>,
         blackouts: Vec<DailyWindow>,
     ) -> Result<Self, Error> {
-        let mut set = 0;
+        let mut calendar = Self { blackouts, ..Self::default() };
         for day in weekend {
             if day > 6 {
                 return Err(Error::new(format!("weekend: `{day}` is not 0 (Sunday) to 6")));
             }
-            set |= 1 << day;
+            calendar.weekend |= 1 << day;
         }
-        let days: BTreeMap<Date, Holiday> = days.into_iter().collect();
-        if days.len() > Self::DAYS_MAX || blackouts.len() > Self::BLACKOUTS_MAX {
-            let (days, blackouts) = (Self::DAYS_MAX, Self::BLACKOUTS_MAX);
-            return Err(Error::new(format!("a calendar has at most {days} days and {blackouts} blackouts")));
+        for (days, holiday) in days {
+            calendar.add(days, holiday)?;
         }
-        Ok(Self { weekend: set, days, blackouts })
+        if calendar.blackouts.len() > Self::BLACKOUTS_MAX {
+            let max = Self::BLACKOUTS_MAX;
+            return Err(Error::new(format!("a calendar has at most {max} blackouts")));
+        }
+        Ok(calendar)
+    }
+
+    fn add(&mut self, days: Days, holiday: Holiday) -> Result<(), Error> {
+        let (first, last) = match (days, holiday) {
+            (Days::Span(first, last), _) => (first, last),
+            (Days::Yearly(month, day), Holiday::Off) => {
+                self.yearly.insert((month, day));
+                return Ok(());
+            }
+            (Days::Yearly(..), Holiday::Working) => {
+                return Err(Error::new(format!(
+                    "`{days}` is a day of every year; name the days with their year"
+                )));
+            }
+        };
+        for date in first.series(jiff::Span::new().days(1)).take_while(|date| *date <= last) {
+            if self.days.insert(date, holiday).is_some_and(|known| known != holiday) {
+                return Err(Error::new(format!("{date} is said to be off and to be worked")));
+            }
+            if self.days.len() > Self::DAYS_MAX {
+                return Err(Error::new(format!("a calendar names at most {} days", Self::DAYS_MAX)));
+            }
+        }
+        Ok(())
     }
 
     /// Whether nothing is to happen at a local second.
@@ -74,7 +111,48 @@ impl Calendar {
         match self.days.get(&date) {
             Some(Holiday::Off) => false,
             Some(Holiday::Working) => true,
+            None if self.yearly.contains(&(date.month(), date.day())) => false,
             None => self.weekend >> date.weekday().to_sunday_zero_offset() & 1 == 0,
+        }
+    }
+}
+
+impl FromStr for Days {
+    type Err = Error;
+
+    /// `2026-12-25`, `2026-12-24..2027-01-01`, `12-25`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let wrong = || {
+            Error::new(format!(
+                "`{text}` is not a day; write `2026-12-25`, `2026-12-24..2027-01-01` or `12-25`"
+            ))
+        };
+        let date = |text: &str| match text.len() {
+            10 => text.parse::<Date>().map_err(|_| wrong()),
+            _ => Err(wrong()),
+        };
+        if let Some((first, last)) = text.split_once("..") {
+            let (first, last) = (date(first)?, date(last)?);
+            return match first <= last {
+                true => Ok(Self::Span(first, last)),
+                false => Err(Error::new(format!("`{text}` ends before it begins"))),
+            };
+        }
+        if text.len() == 5 {
+            // A leap year has every day.
+            let date = date(&format!("2000-{text}"))?;
+            return Ok(Self::Yearly(date.month(), date.day()));
+        }
+        date(text).map(|date| Self::Span(date, date))
+    }
+}
+
+impl fmt::Display for Days {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Span(first, last) if first == last => write!(f, "{first}"),
+            Self::Span(first, last) => write!(f, "{first}..{last}"),
+            Self::Yearly(month, day) => write!(f, "{month:02}-{day:02}"),
         }
     }
 }
@@ -123,23 +201,47 @@ mod tests {
         text.parse::<jiff::Timestamp>().unwrap().as_second()
     }
 
-    fn date(text: &str) -> Date {
+    fn days(text: &str) -> Days {
         text.parse().unwrap()
     }
 
     #[test]
     fn weekends_holidays_and_days_worked_instead() {
         let days = [
-            (date("2026-10-01"), Holiday::Off),
+            (days("2026-10-01..2026-10-02"), Holiday::Off),
             // A Saturday that is worked instead.
-            (date("2026-10-10"), Holiday::Working),
+            (days("2026-10-10"), Holiday::Working),
+            (days("12-25"), Holiday::Off),
+            (days("2028-12-25"), Holiday::Working),
         ];
         let calendar = Calendar::new([0, 6], days, vec![]).unwrap();
         assert!(calendar.leaves_out(local("2026-10-01T09:00:00Z")));
+        assert!(calendar.leaves_out(local("2026-10-02T09:00:00Z")));
         assert!(calendar.leaves_out(local("2026-10-03T09:00:00Z")));
+        assert!(
+            calendar.leaves_out(local("2026-12-25T09:00:00Z"))
+                && calendar.leaves_out(local("2029-12-25T09:00:00Z"))
+        );
+        assert!(!calendar.leaves_out(local("2028-12-25T09:00:00Z")), "one year is an exception");
         assert!(!calendar.leaves_out(local("2026-10-10T09:00:00Z")));
         assert!(!calendar.leaves_out(local("2026-10-12T09:00:00Z")));
         assert!(Calendar::new([7], [], vec![]).is_err());
+    }
+
+    #[test]
+    fn days_are_read_and_shown_alike_or_refused() {
+        for text in ["2026-12-25", "2026-12-24..2027-01-01", "12-25", "02-29"] {
+            assert_eq!(days(text).to_string(), text);
+        }
+        for wrong in
+            ["", "2026-13-01", "02-30", "2026-1-1", "2027-01-01..2026-12-24", "25.12.2026", "12-25..12-26"]
+        {
+            assert!(wrong.parse::<Days>().is_err(), "{wrong}");
+        }
+        let both = [(days("2026-10-01..2026-10-03"), Holiday::Off), (days("2026-10-02"), Holiday::Working)];
+        assert!(Calendar::new([], both, vec![]).is_err());
+        assert!(Calendar::new([], [(days("12-25"), Holiday::Working)], vec![]).is_err());
+        assert!(Calendar::new([], [(days("1000-01-01..9000-01-01"), Holiday::Off)], vec![]).is_err());
     }
 
     #[test]

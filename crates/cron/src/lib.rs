@@ -31,7 +31,7 @@ pub type Micros = i64;
 /// Microseconds in a second.
 pub(crate) const MICROS: i64 = 1_000_000;
 
-pub use calendar::{Calendar, DailyWindow, Holiday};
+pub use calendar::{Calendar, DailyWindow, Days, Holiday};
 pub use cron::{Cron, DayRule};
 pub use error::Error;
 pub use every::Every;

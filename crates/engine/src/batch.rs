@@ -30,7 +30,7 @@ impl Cell {
         if self.outbox.in_flight.is_some() || self.diverged.is_some() {
             return None;
         }
-        if !self.outbox.has_writes() {
+        if !self.has_writes() {
             let held = self.outbox.take_held();
             self.outbox.now.extend(held.into_iter().map(|(_, message)| message));
             return None;
@@ -40,7 +40,7 @@ impl Cell {
         let mut writes = Vec::with_capacity(runs + self.outbox.other_writes() + self.shapes.jobs.len());
         let mut written = Vec::with_capacity(writes.capacity());
         self.cut_runs(&mut writes, &mut written);
-        self.cut_triggers(&mut writes, &mut written);
+        let paused = self.cut_triggers(&mut writes, &mut written);
         self.cut_nodes(&mut writes, &mut written);
         let asked = self.asked_at_once();
         let mut changes = Vec::with_capacity(asked);
@@ -61,11 +61,15 @@ impl Cell {
         self.outbox.seq += 1;
         let fence = Fence { cell: self.config.cell, epoch: self.epoch, seq: self.outbox.seq };
         let mut messages = self.outbox.take_held();
-        if self.outbox.has_writes() {
+        if self.has_writes() {
             messages = self.hold_on(messages);
         }
         self.outbox.in_flight = Some(InFlight { writes: written, messages, asked: changes, memories });
-        Some(Batch { transaction: Transaction::fenced(fence, writes) })
+        Some(Batch { transaction: Transaction::fenced(fence, writes), paused })
+    }
+
+    fn has_writes(&self) -> bool {
+        self.outbox.has_writes() || self.triggers.pending.is_dirty()
     }
 
     /// How many of the callers' writes go together: a row is written once in a batch, so the second caller who wants to pause
@@ -95,9 +99,12 @@ impl Cell {
     }
 
     fn cut_runs(&mut self, writes: &mut Vec<Write>, written: &mut Vec<Written>) {
-        let count = self.outbox.dirty_runs.len().min(RUNS_PER_BATCH_MAX);
+        let count = self.runs_at_once(RUNS_PER_BATCH_MAX);
         let mut runs = std::mem::take(&mut self.outbox.dirty_runs);
         for ix in runs.drain(..count) {
+            if self.runs.entries[ix].status.state.is_terminal() {
+                self.end_cut(ix);
+            }
             // An insert, or the first write of what was read, may be refused: its end counts when it is not.
             let entry = &self.runs.entries[ix];
             if entry.status.version > 0 && !entry.adopted {
@@ -225,7 +232,8 @@ impl Cell {
                 (Some(_), _) => {}
             }
         }
-        for (ix, ..) in refused_runs {
+        for (ix, _, existing) in refused_runs {
+            self.call_repeated(now, ix, existing);
             self.withdraw(now, ix);
         }
     }
@@ -254,6 +262,7 @@ impl Cell {
         }
         if entry.status.state.is_terminal() || entry.status.cell != self.config.cell {
             self.count_end(ix);
+            self.end_durable(ix);
             return self.forget(ix);
         }
         match entry.status.state {

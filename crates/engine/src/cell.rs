@@ -146,6 +146,7 @@ impl Cell {
             Event::ShelfRead(read) => self.shelf_read(now, *read),
             Event::TriggersRead(read) => self.triggers_read(now, *read),
             Event::SpecsRead(specs) => self.specs_read(now, specs),
+            Event::MomentsRead(read) => self.moments_read(now, &read),
             Event::TriggersChanged { request, job } => {
                 self.triggers_changed(job);
                 self.reply_now(request, Answer::Done);
@@ -237,6 +238,7 @@ impl Cell {
             | Event::ShelfRead(_)
             | Event::TriggersRead(_)
             | Event::SpecsRead(_)
+            | Event::MomentsRead(_)
             | Event::Hint
             | Event::Tick => return,
         };

@@ -12,7 +12,7 @@ use mainspring_model::{
 };
 use mainspring_store::ShelfQuery;
 
-use crate::triggers::{SpecRead, TriggerCommand, TriggerKey, TriggersRead};
+use crate::triggers::{MomentsRead, SpecRead, TriggerCommand, TriggerKey, TriggersRead};
 
 /// A caller's number for its request; the answer carries it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -91,6 +91,8 @@ pub enum Event {
     TriggersRead(Box<TriggersRead>),
     /// The store answered a [`crate::Message::ReadSpecs`].
     SpecsRead(Vec<SpecRead>),
+    /// The store answered a [`crate::Message::ReadMoments`].
+    MomentsRead(Box<MomentsRead>),
     /// Somebody wrote the triggers of a job.
     TriggersChanged {
         /// Whom to answer.

@@ -58,7 +58,8 @@ pub use owner::{LeaseAnswer, LeaseStep, Owner, OwnerConfig};
 pub use shape::priority_of;
 pub use stats::Stats;
 pub use triggers::{
-    Follows, Merged, Occurrence, Outcome, SpecRead, TriggerCommand, TriggerKey, TriggerRow, TriggerState,
-    TriggersRead, merge, news_key,
+    Backfill, End, Follows, HookCall, Jumped, Merged, MomentsQuery, MomentsRead, Moved, Occurrence, Outcome,
+    SpecRead, Tally, TriggerCommand, TriggerKey, TriggerPaused, TriggerRow, TriggerState, TriggersRead,
+    merge, news_key,
 };
 pub use view::NodeView;

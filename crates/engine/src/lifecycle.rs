@@ -418,6 +418,7 @@ impl Cell {
         if self.runs.entries[ix].status.state == RunState::Running {
             self.vacate(now, ix);
         }
+        self.end_withdrawn(ix);
         self.fired_run_withdrawn(now, ix);
         self.forget(ix);
         if was_adopted {

@@ -1,7 +1,7 @@
 //! Taking a cell over: reading its active work before acting on anything.
 //!
-//! Shelf by shelf: what holds a node, what waits (as much as memory takes), what is due soon, what
-//! arrived; then the triggers, because some follow the ends of runs. Until then words of nodes are not listened to: an attempt that is not loaded yet must not be
+//! First the triggers, because some follow the ends of runs, and what is read may end at once; then shelf by shelf: what holds
+//! a node, what waits (as much as memory takes), what is due soon, what arrived. Until then words of nodes are not listened to: an attempt that is not loaded yet must not be
 //! taken for a stranger. A row whose specification cannot be read ends with that cause and stops nobody.
 
 use mainspring_model::{Cause, CellId, Command, Node, RunState, Shelf, Timestamp};
@@ -17,7 +17,8 @@ const UNREADABLE_VERSION: u32 = 0;
 /// How far loading is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Loading {
-    shelf: Shelf,
+    /// What is being read; none while it is the triggers.
+    shelf: Option<Shelf>,
 }
 
 impl Cell {
@@ -28,13 +29,19 @@ impl Cell {
             self.arm_node(ix);
         }
         self.overflow.horizon = now + self.config.timed_horizon;
-        self.loading = Some(Loading { shelf: Shelf::Flight });
+        self.loading = Some(Loading { shelf: None });
+        self.load_triggers();
+    }
+
+    /// The triggers are known: now the runs.
+    pub(crate) fn load_runs(&mut self) {
+        self.loading = Some(Loading { shelf: Some(Shelf::Flight) });
         self.read(Shelf::Flight, None, None, self.config.page_rows);
     }
 
     pub(crate) fn shelf_read(&mut self, now: Timestamp, read: ShelfRead) {
         match self.loading {
-            Some(loading) if loading.shelf == read.query.shelf => self.load_on(now, read),
+            Some(loading) if loading.shelf == Some(read.query.shelf) => self.load_on(now, read),
             Some(_) => {}
             None => match read.query.shelf {
                 Shelf::Waiting if read.query.rank_max.is_some() => self.overdue_read(now, read),
@@ -66,9 +73,9 @@ impl Cell {
             Shelf::Flight => Shelf::Waiting,
             Shelf::Waiting => Shelf::Timed,
             Shelf::Timed => Shelf::Arrived,
-            Shelf::Arrived => return self.load_triggers(),
+            Shelf::Arrived => return self.loaded(now),
         };
-        self.loading = Some(Loading { shelf: next });
+        self.loading = Some(Loading { shelf: Some(next) });
         let rank_max = (next == Shelf::Timed).then_some(self.overflow.horizon.as_micros());
         self.read(next, None, rank_max, self.config.page_rows);
     }
@@ -85,7 +92,9 @@ impl Cell {
         }
         self.arm_horizon();
         self.arm_poll(now);
+        self.recall_triggers();
         self.follow_early(now);
+        self.begin_early_calls(now);
         if self.overflow.after.is_some() {
             self.trim();
         }
@@ -190,6 +199,9 @@ impl Cell {
     fn adopt_arrived(&mut self, now: Timestamp, ix: usize) {
         let entry = &self.runs.entries[ix];
         match entry.status.state {
+            RunState::Ready if self.loading.is_some() && self.is_unbegun_call(ix) => {
+                self.triggers.early_calls.push(ix as u32);
+            }
             RunState::Ready => self.begin(now, ix),
             RunState::Waiting => self.line_up(now, ix),
             RunState::Running | RunState::Failed => {

@@ -10,6 +10,7 @@ use mainspring_model::{
 use mainspring_store::{RecordQuery, ShelfQuery};
 
 use crate::event::RequestId;
+use crate::triggers::MomentsQuery;
 
 /// Something to be said.
 #[derive(Debug, Clone)]
@@ -74,6 +75,13 @@ pub enum Message {
     ReadTriggers(RecordQuery),
     /// To the store: answer with [`crate::Event::SpecsRead`], these versions of jobs and the pauses of those jobs.
     ReadSpecs(Vec<(JobId, u32)>),
+    /// To the store: answer with [`crate::Event::MomentsRead`].
+    ReadMoments(Box<MomentsQuery>),
+    /// To whoever looks after the store: this row cannot be read, and what it is about is left out.
+    Damaged {
+        /// Which.
+        row: String,
+    },
     /// To whoever owns `cell`: runs were handed to you.
     Hint {
         /// The cell.

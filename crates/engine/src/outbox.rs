@@ -15,13 +15,15 @@ use rustc_hash::FxHashMap;
 use crate::event::RequestId;
 use crate::memory::About;
 use crate::message::Message;
-use crate::triggers::{Line, PER_BATCH_MAX};
+use crate::triggers::{Line, PER_BATCH_MAX, TriggerPaused};
 
 /// A transaction under way. Until it is answered no other is cut.
 #[derive(Debug)]
 pub struct Batch {
     /// What to commit. Send the very same again when the outcome is unknown or the store was away.
     pub transaction: Transaction,
+    /// Triggers that pause themselves with it, to be written down like what people do.
+    pub paused: Vec<TriggerPaused>,
 }
 
 #[derive(Debug, Default)]
@@ -43,6 +45,8 @@ pub(crate) struct Outbox {
     pub(crate) memories: BTreeSet<About>,
     /// Triggers changed since the last cut.
     pub(crate) dirty_triggers: Vec<usize>,
+    /// Those of them that paused themselves.
+    pub(crate) paused: FxHashMap<usize, TriggerPaused>,
     /// Lines of the ledger, in the order of their runs.
     pub(crate) ledger: VecDeque<Line>,
     /// How many of those there are of each trigger that has any.
@@ -130,14 +134,15 @@ impl Outbox {
         renew(&mut self.now)
     }
 
-    /// A line of this trigger goes with the batch.
-    pub(crate) fn line_cut(&mut self, trigger: u32) {
-        if let Some(lines) = self.unfinished.get_mut(&trigger) {
-            *lines -= 1;
-            if *lines == 0 {
-                self.unfinished.remove(&trigger);
-            }
+    /// A line of this trigger goes with the batch; whether it was the last.
+    pub(crate) fn line_cut(&mut self, trigger: u32) -> bool {
+        let Some(lines) = self.unfinished.get_mut(&trigger) else { return false };
+        *lines -= 1;
+        let last = *lines == 0;
+        if last {
+            self.unfinished.remove(&trigger);
         }
+        last
     }
 
     /// How many writes there are beside those of runs.

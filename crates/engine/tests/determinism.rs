@@ -62,7 +62,7 @@ fn nothing_is_said_or_written_without_an_event() {
         memories: Vec::new(),
     };
     let mut cell = Cell::new(Config::default(), tenure, now);
-    assert!(matches!(cell.take_messages()[..], [Message::Read(_)]));
+    assert!(matches!(cell.take_messages()[..], [Message::ReadTriggers(_)]));
     for _ in 0..10 {
         cell.handle(now, Event::Tick);
         assert!(cell.take_messages().is_empty() && cell.cut().is_none());

@@ -6,12 +6,16 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod backfill;
 mod balancers;
 mod cancel;
 mod concurrency;
+mod cursor;
 mod determinism;
 mod drain;
+mod followers;
 mod hand_over;
+mod hooks;
 mod lease;
 mod nodes;
 mod overflow;

@@ -5,6 +5,8 @@
 //! functions over it; `engine` decides with them, stores keep them, shells act on them.
 
 pub mod attempt;
+pub mod backfill;
+pub mod calendar;
 pub mod cause;
 pub mod cell;
 pub mod counter;
@@ -31,6 +33,8 @@ pub mod state;
 pub mod time;
 
 pub use attempt::{Attempt, AttemptToken, Usage};
+pub use backfill::{BackfillOrder, Makeup, Reprocess};
+pub use calendar::{CalendarSpec, Calendars, Weekday};
 pub use cause::{Cause, TimeoutKind};
 pub use cell::{CellId, Epoch, Lease, Member};
 pub use counter::{CounterKey, Counts};

@@ -30,6 +30,9 @@ pub const CELLS_MAX: u16 = 1024;
 
 // --- attempts and nodes ---
 
+/// Runs in a row of which each follows the end of the one before: jobs that follow each other in a ring come to an end.
+pub const CHAIN_DEPTH_MAX: u16 = 100;
+
 /// Attempts of one run that infrastructure may end before the run is given up (I10).
 pub const LOSSES_PER_RUN_MAX: u32 = 10;
 /// Attempts of one job in a row that end with the loss of their node before the job is quarantined.

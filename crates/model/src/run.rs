@@ -75,6 +75,8 @@ pub struct Fired {
     pub planned: Timestamp,
     /// The backfill that it is part of.
     pub backfill: Option<BackfillId>,
+    /// How many runs led to it, each of which followed the end of the one before.
+    pub depth: u16,
 }
 
 /// Rendered keys of a run; each is empty when the job has no such template.

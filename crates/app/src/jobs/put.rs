@@ -52,8 +52,11 @@ impl App {
             ..caller.entry(self.now(), Operation::JobPut, Some(&namespace))
         };
         let checked = check_place(&spec, &namespace, job, found.as_ref())
-            .and_then(|()| check_schedules(&spec, &namespace))
             .and_then(|()| condition.check(found.as_ref().map(|job| job.revision)));
+        let checked = match checked {
+            Ok(()) => self.check_schedules(&spec, &namespace).await,
+            wrong => wrong,
+        };
         let checked = match checked {
             Ok(()) => self.check_artifacts(&namespace, &spec, "").await,
             wrong => wrong,
@@ -155,6 +158,21 @@ impl App {
             _ => Err(Error::new(ErrorCode::Conflict, "the job changed meanwhile")),
         }
     }
+
+    /// What `H` stands for, and what calendars leave out, is known now: it may be a day that no month has.
+    async fn check_schedules(&self, spec: &JobSpec, namespace: &Namespace) -> Result<()> {
+        let calendars = self.calendars_of(namespace, spec).await?;
+        let seed = Trigger::seed(namespace, spec.name.as_str());
+        for (index, trigger) in spec.triggers.iter().enumerate() {
+            if let When::Cron { cron, .. } = &trigger.when
+                && trigger.schedule(seed, &calendars).is_none()
+            {
+                let message = format!("`{cron}`: with what `H` stands for in this job, it never fires");
+                return Err(Error::field(ErrorCode::InvalidSpec, format!("triggers[{index}].cron"), message));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The file and the address must mean the same job.
@@ -169,20 +187,6 @@ fn check_place(spec: &JobSpec, namespace: &Namespace, job: &str, found: Option<&
     }
     if name.parse::<JobId>().is_ok() {
         return wrong("name", "a name must not look like the id of a job".into());
-    }
-    Ok(())
-}
-
-/// What `H` stands for is known now: it may be a day that no month has.
-fn check_schedules(spec: &JobSpec, namespace: &Namespace) -> Result<()> {
-    let seed = Trigger::seed(namespace, spec.name.as_str());
-    for (index, trigger) in spec.triggers.iter().enumerate() {
-        if let When::Cron { cron, .. } = &trigger.when
-            && trigger.schedule(seed).is_none()
-        {
-            let message = format!("`{cron}`: with what `H` stands for in this job, it never fires");
-            return Err(Error::field(ErrorCode::InvalidSpec, format!("triggers[{index}].cron"), message));
-        }
     }
     Ok(())
 }

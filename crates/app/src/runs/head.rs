@@ -143,7 +143,7 @@ pub(super) fn params_of(spec: &JobSpec, given: Option<Map<String, Value>>, prefi
 }
 
 /// A priority is read as a job file's is.
-fn priority_from(priority: &Value, prefix: &str) -> Result<u16> {
+pub(crate) fn priority_from(priority: &Value, prefix: &str) -> Result<u16> {
     let file = json!({"name": "x", "script": "true", "priority": priority});
     let spec = mainspring_model::spec::from_value(&file).map_err(|errors| {
         let prefix = prefix.trim_end_matches('.');

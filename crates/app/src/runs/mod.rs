@@ -12,4 +12,5 @@ mod rerun;
 mod submit;
 mod timeline;
 
+pub(crate) use head::priority_from;
 pub use logs::{LogQuery, LogTarget};

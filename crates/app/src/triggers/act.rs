@@ -67,7 +67,8 @@ impl App {
         CursorRequest { cursor }: CursorRequest,
         condition: Precondition,
     ) -> Result<api::Trigger> {
-        let (command, detail) = (TriggerCommand::Cursor(cursor.0), format!("to {cursor}"));
+        let (command, detail) =
+            (TriggerCommand::Cursor { at: cursor.0, by: caller.subject().into() }, format!("to {cursor}"));
         self.act_on_trigger(caller, Operation::TriggerCursor, named, command, detail, condition).await
     }
 
@@ -110,7 +111,7 @@ impl App {
         }
     }
 
-    async fn named(
+    pub(super) async fn named(
         &self,
         caller: &Caller,
         operation: Operation,

@@ -1,11 +1,14 @@
 //! The ledger: what became of planned moments.
 
+use std::fmt;
+use std::str::FromStr;
+
 use mainspring_engine::{Occurrence, Outcome, TriggerKey};
-use mainspring_model::{ErrorCode, Namespace, Timestamp};
+use mainspring_model::{BackfillId, ErrorCode, Namespace, Timestamp};
 use mainspring_wire::api::{self, OccurrenceOutcome};
 
 use crate::app::App;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::operation::Operation;
 use crate::paging::{PageRequest, page};
 use crate::principal::Caller;
@@ -18,10 +21,10 @@ impl App {
         namespace: &Namespace,
         (job, name): (&str, &str),
         request: &PageRequest,
-    ) -> Result<api::Page<api::Occurrence>> {
+    ) -> crate::error::Result<api::Page<api::Occurrence>> {
         self.allow(caller, Operation::TriggerHistory, Some(namespace)).await?;
         let found = self.find_job(namespace, job).await?;
-        let before = request.after::<i64>()?.map(Timestamp::from_micros);
+        let before = request.after::<Place>()?.map(|Place(planned, backfill)| (planned, backfill));
         if name.len() > mainspring_model::limits::NAME_BYTES_MAX {
             return Err(Error::field(ErrorCode::InvalidRequest, "trigger", "no trigger has so long a name"));
         }
@@ -29,7 +32,29 @@ impl App {
         let part = self.store.records(key.occurrences(before, request.rows()?)).await?;
         let lines = part.rows.iter().filter_map(Occurrence::read);
         let items = lines.map(view).collect();
-        Ok(page(items, part.more, |line: &api::Occurrence| line.planned.0.as_micros().to_string()))
+        Ok(page(items, part.more, |line: &api::Occurrence| Place(line.planned.0, line.backfill).to_string()))
+    }
+}
+
+/// Where a page ends: a moment, and the backfill of its line.
+struct Place(Timestamp, Option<BackfillId>);
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.as_micros())?;
+        self.1.map_or(Ok(()), |backfill| write!(f, ".{backfill}"))
+    }
+}
+
+impl FromStr for Place {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (moment, backfill) = match text.split_once('.') {
+            Some((moment, backfill)) => (moment, Some(backfill.parse().map_err(drop)?)),
+            None => (text, None),
+        };
+        Ok(Self(Timestamp::from_micros(moment.parse().map_err(drop)?), backfill))
     }
 }
 
@@ -47,6 +72,7 @@ fn view(line: Occurrence) -> api::Occurrence {
         outcome,
         reason: line.reason.into(),
         run: line.run,
+        backfill: line.backfill,
         at: line.at.into(),
         late_ms: line.at.since(line.planned).as_millis().try_into().unwrap_or(u64::MAX),
     }

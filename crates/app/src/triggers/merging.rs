@@ -1,11 +1,13 @@
 //! A job and its triggers are written together: no version of a job stands without the triggers that it says.
 
 use mainspring_engine::{Merged, TriggerRow, merge, news_key};
-use mainspring_model::{JobId, JobSpec, Namespace};
-use mainspring_store::{Outcome, Write};
+use mainspring_model::spec::When;
+use mainspring_model::{Calendars, JobId, JobSpec, Namespace};
+use mainspring_store::{Outcome, Transaction, Write};
 
 use crate::app::App;
 use crate::audit::Entry;
+use crate::calendars::read_calendars;
 use crate::error::Result;
 use crate::ports::Command;
 
@@ -41,10 +43,7 @@ impl App {
                 continue;
             }
             if changed && !moved {
-                let cell = self.cells.cell_of(merging.namespace);
-                // An owner elsewhere finds out by itself.
-                let _ =
-                    self.cells.command(cell, Command::TriggersChanged { job: merging.job }, Vec::new()).await;
+                self.triggers_changed(merging).await;
             }
             if !moved {
                 outcomes.truncate(given);
@@ -52,6 +51,26 @@ impl App {
             return Ok(outcomes);
         }
         Ok(Vec::new())
+    }
+
+    /// The triggers of a job stand where they stood, and their next moments are found anew.
+    pub(crate) async fn plan_anew(&self, merging: Merging<'_>) -> Result<()> {
+        for _ in 0..TRIES {
+            let writes = self.trigger_writes(merging).await?;
+            let outcomes = self.store.commit(Transaction::all_or_nothing(writes)).await?;
+            if outcomes.iter().all(|outcome| outcome.conflict().is_none()) {
+                self.triggers_changed(merging).await;
+                return Ok(());
+            }
+        }
+        // It moves all the time, and so it reads the calendar all the time.
+        Ok(())
+    }
+
+    /// An owner elsewhere finds out by itself.
+    async fn triggers_changed(&self, merging: Merging<'_>) {
+        let cell = self.cells.cell_of(merging.namespace);
+        let _ = self.cells.command(cell, Command::TriggersChanged { job: merging.job }, Vec::new()).await;
     }
 
     async fn trigger_writes(&self, merging: Merging<'_>) -> Result<Vec<Write>> {
@@ -66,7 +85,17 @@ impl App {
             }
         };
         let now = self.now();
-        Ok(merge(&old, Merged { cell, namespace, job, version, spec, now, news }))
+        let calendars = match spec {
+            Some(spec) => read_calendars(&*self.store, namespace, spec).await?,
+            None => Calendars::default(),
+        };
+        let merged = Merged { cell, namespace, job, version, spec, now, calendars: &calendars, news };
+        let mut writes = merge(&old, merged);
+        // A token goes with its webhook: one of the same name later is another.
+        for row in old.iter().filter(|row| row.state.is_called && !is_called(spec, &row.key.name)) {
+            writes.extend(self.hook_removals(&row.key).await?);
+        }
+        Ok(writes)
     }
 
     /// Where the triggers of a job stand.
@@ -78,4 +107,10 @@ impl App {
         let page = self.store.records(TriggerRow::of_job(cell, job)).await?;
         Ok(page.rows.iter().filter_map(TriggerRow::read).collect())
     }
+}
+
+/// Whether a job has a webhook of this name.
+fn is_called(spec: Option<&JobSpec>, name: &str) -> bool {
+    let mut triggers = spec.into_iter().flat_map(|spec| &spec.triggers);
+    triggers.any(|trigger| trigger.name.as_str() == name && matches!(trigger.when, When::Webhook { .. }))
 }

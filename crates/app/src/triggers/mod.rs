@@ -1,11 +1,14 @@
 //! Triggers: written with their jobs, read, previewed, and moved by the owner of their cell.
 
 mod act;
+mod backfill;
 mod history;
 mod list;
 mod load;
 mod merging;
+mod moments;
 mod preview;
 
 pub use act::Named;
 pub(crate) use merging::Merging;
+pub use moments::read_moments;

@@ -2,7 +2,7 @@
 
 use mainspring_cron::describe::{self, Language};
 use mainspring_model::spec::{self, On, Trigger, When};
-use mainspring_model::{ErrorCode, Timestamp, duration_text};
+use mainspring_model::{Calendars, ErrorCode, Timestamp, duration_text};
 use mainspring_wire::api::{Description, Planned, Preview, PreviewRequest};
 use serde_json::json;
 
@@ -26,12 +26,20 @@ impl App {
             return Err(Error::field(ErrorCode::InvalidRequest, "count", message));
         }
         let trigger = read(&trigger)?;
-        let seed = Trigger::seed(&namespace.unwrap_or_default(), job.as_deref().unwrap_or_default());
+        let namespace = namespace.unwrap_or_default();
+        let calendars = match trigger.calendar.is_empty() {
+            true => Calendars::default(),
+            false => {
+                self.allow(caller, Operation::CalendarGet, Some(&namespace)).await?;
+                self.calendars_named(&namespace, &trigger).await?
+            }
+        };
+        let seed = Trigger::seed(&namespace, job.as_deref().unwrap_or_default());
         let after = after.map_or_else(|| self.now(), |after| after.0);
         let zone = trigger.zone();
         let mut offset = zone.offset(after.as_micros().div_euclid(1_000_000));
         let mut moments = Vec::new();
-        if let Some(schedule) = trigger.schedule(seed) {
+        if let Some(schedule) = trigger.schedule(seed, &calendars) {
             let mut last = after.as_micros();
             while let Some(next) = schedule.next(last).filter(|_| moments.len() < usize::from(count)) {
                 let second = next.div_euclid(1_000_000);
@@ -82,7 +90,17 @@ fn turn_of_the_clock(seconds: i64) -> String {
 
 /// When it fires, in words.
 pub(super) fn description(trigger: &Trigger, seed: u64) -> Description {
-    match (&trigger.when, trigger.schedule(seed)) {
+    let mut said = without_calendars(trigger, seed);
+    let names: Vec<&str> = trigger.calendar.iter().map(|name| name.as_str()).collect();
+    if !names.is_empty() {
+        said.en += &format!(", unless {} says otherwise", names.join(" or "));
+        said.zh += &format!("，日历 {} 排除的时间除外", names.join("、"));
+    }
+    said
+}
+
+fn without_calendars(trigger: &Trigger, seed: u64) -> Description {
+    match (&trigger.when, trigger.schedule(seed, Calendars::NONE)) {
         (_, Some(schedule)) => Description {
             en: describe::schedule(&schedule, Language::English),
             zh: describe::schedule(&schedule, Language::Chinese),

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use mainspring_engine::{Merged, TriggerKey, merge, news_key};
 use mainspring_model::spec::{Body, Days, Misfire, MisfirePolicy, Process, Trigger, When};
-use mainspring_model::{CellId, Job, JobId, JobSpec, JobVersion, Namespace, Timestamp};
+use mainspring_model::{Calendars, CellId, Job, JobId, JobSpec, JobVersion, Namespace, Timestamp};
 use mainspring_store::{Outcome, Record, Store, Transaction, Write};
 
 /// The only cell of a server that was not told otherwise.
@@ -55,7 +55,16 @@ impl Jobs {
         };
         let version =
             JobVersion { job, version: 1, spec: spec.clone(), created_at: now, created_by: "bench".into() };
-        let merged = Merged { cell: CELL, namespace, job, version: 1, spec: Some(&spec), now, news: None };
+        let merged = Merged {
+            cell: CELL,
+            namespace,
+            job,
+            version: 1,
+            spec: Some(&spec),
+            now,
+            calendars: Calendars::NONE,
+            news: None,
+        };
         let (news, _) = news_key(CELL, job);
         let is_news = |write: &Write| matches!(write, Write::PutRecord(record) if record.kind == news);
         let mut writes = vec![Write::PutJob(Box::new(row)), Write::InsertJobVersion(Box::new(version))];

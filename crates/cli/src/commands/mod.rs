@@ -4,7 +4,9 @@ pub(crate) mod agent;
 pub(crate) mod apply;
 pub(crate) mod artifact;
 pub(crate) mod audit;
+pub(crate) mod backfill;
 mod bulk;
+pub(crate) mod calendar;
 pub(crate) mod cancel;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -77,6 +79,8 @@ fn ask(command: Command, global: &Global, output: Output) -> Result<ExitCode, Fa
             Command::Submit(command) => command.run(context).await,
             Command::Run(command) => command.run(context).await,
             Command::Jobs(command) => command.run(context).await,
+            Command::Calendar(command) => command.run(context).await,
+            Command::Backfill(command) => command.run(context).await,
             Command::Trigger(command) => command.run(context).await,
             Command::Simulate(command) => command.run(context).await,
             Command::Runs(command) => command.run(context).await,

@@ -1,5 +1,6 @@
 //! `mainspring trigger`: what fires by itself, when, and what became of it.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -84,6 +85,22 @@ enum Verb {
         #[command(flatten)]
         which: Which,
     },
+    /// Make the token with which a webhook is called, and print where to call, once; the token before is void
+    #[command(
+        after_help = "Callers send `POST` to the URL, with a JSON body, a form or nothing. Where the trigger asks for a \
+                            signature, they sign with the secret: HMAC-SHA256 of the body.\n\n\
+                            Example: mainspring trigger token deploy push"
+    )]
+    Token {
+        #[command(flatten)]
+        which: Which,
+        /// Only revoke the token that there is
+        #[arg(long)]
+        revoke: bool,
+        /// Callers sign with the secret in this file, which ends at the line's end; without it, a secret is made
+        #[arg(long, value_name = "FILE", conflicts_with = "revoke")]
+        secret_file: Option<PathBuf>,
+    },
     /// Have a trigger go on from another moment: the time machine
     #[command(
         after_help = "Moments between there and now go by the trigger's misfire policy. What has fired does not \
@@ -101,9 +118,9 @@ enum Verb {
 
 /// Which trigger.
 #[derive(Debug, Args)]
-struct Which {
+pub(super) struct Which {
     /// The job
-    job: String,
+    pub(super) job: String,
     /// The trigger; may be left out when the job has one
     trigger: Option<String>,
 }
@@ -184,6 +201,19 @@ impl Trigger {
                 context.output.one(&made, || made.id.to_string())?;
                 context.output.say(format!("`mainspring logs -f {}` follows it", made.id));
             }
+            Verb::Token { which, revoke: true, .. } => {
+                let name = which.name(context).await?;
+                context.client.revoke_hook_token(namespace, &which.job, &name).await?;
+                context.output.say(format!("the token of {}/{name} is revoked", which.job));
+            }
+            Verb::Token { which, secret_file, .. } => {
+                let name = which.name(context).await?;
+                let secret = secret_file.as_deref().map(secret).transpose()?;
+                let made = context.client.create_hook_token(namespace, &which.job, &name, secret).await?;
+                let url = format!("{}{}", context.client.url().trim_end_matches('/'), made.path);
+                context.output.one(&made, || format!("url     {url}\nsecret  {}", made.secret))?;
+                context.output.say("keep both now: they are not shown again");
+            }
             Verb::Cursor { job, trigger, at } => {
                 context.client.move_trigger(namespace, &job, &trigger, at).await?;
                 context.output.say(format!(
@@ -197,7 +227,7 @@ impl Trigger {
 
 impl Which {
     /// The trigger's name: the one that was given, or the only one.
-    async fn name(&self, context: &Context) -> Result<String, Failure> {
+    pub(super) async fn name(&self, context: &Context) -> Result<String, Failure> {
         match &self.trigger {
             Some(name) => Ok(name.clone()),
             None => Ok(self.find(context).await?.name),
@@ -223,6 +253,13 @@ impl Which {
             }
         }
     }
+}
+
+/// The secret in a file.
+fn secret(file: &Path) -> Result<String, Failure> {
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Failure::usage(format!("{} cannot be read: {error}", file.display())))?;
+    Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
 async fn preview(context: &Context, request: &PreviewRequest) -> Result<(), Failure> {
@@ -296,7 +333,7 @@ fn history(lines: &[Occurrence]) -> Table {
 }
 
 /// A moment to the second.
-fn short(at: Time) -> String {
+pub(super) fn short(at: Time) -> String {
     let text = at.to_string();
     match text.split_once('.') {
         Some((seconds, _)) => format!("{seconds}Z"),

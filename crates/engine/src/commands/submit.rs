@@ -53,6 +53,14 @@ impl Cell {
 
     /// A ready run: wait for its time, or enter the queue as the overlap policy allows.
     pub(crate) fn begin(&mut self, now: Timestamp, ix: usize) {
+        let is_call = self.is_unbegun_call(ix);
+        self.begin_now(now, ix);
+        if is_call {
+            self.call_begun(now, ix);
+        }
+    }
+
+    fn begin_now(&mut self, now: Timestamp, ix: usize) {
         let entry = &self.runs.entries[ix];
         if let Some(due) = entry.head.not_before.filter(|due| *due > now) {
             return self.hold_until(now, ix, due);

@@ -2,6 +2,9 @@
 //!
 //! What it costs depends on the policy, not on how many moments passed (I2): nobody walks through ninety days of seconds.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
 use mainspring_cron::Schedule;
 use mainspring_model::Timestamp;
 use mainspring_model::spec::{Misfire, MisfirePolicy, Trigger};
@@ -82,10 +85,11 @@ impl CatchUp {
     }
 }
 
-struct Moments<'a>(&'a Schedule);
+/// The moments of a schedule.
+pub(super) struct Moments<'a>(pub(super) &'a Schedule);
 
 impl Moments<'_> {
-    fn after(&self, after: Timestamp) -> Option<Timestamp> {
+    pub(super) fn after(&self, after: Timestamp) -> Option<Timestamp> {
         self.0.next(after.as_micros()).map(Timestamp::from_micros)
     }
 
@@ -121,7 +125,7 @@ impl Moments<'_> {
 
     /// The last one after `after` and before `before`. What follows a moment is never earlier than what follows an earlier
     /// one, so it is found by halves, however many are in between.
-    fn last(&self, after: Timestamp, before: Timestamp) -> Option<Timestamp> {
+    pub(super) fn last(&self, after: Timestamp, before: Timestamp) -> Option<Timestamp> {
         let follows = |at: i64| self.after(Timestamp::from_micros(at)).filter(|next| *next < before);
         let mut best = follows(after.as_micros())?;
         let (mut low, mut high) = (best.as_micros(), before.as_micros());
@@ -137,11 +141,45 @@ impl Moments<'_> {
 
     /// The last one from `first` on that is before another; none when there is none.
     fn before(&self, first: Timestamp, other: Timestamp) -> Option<Timestamp> {
-        self.latest(first - std::time::Duration::from_micros(1), other, 1).pop()
+        self.latest(first - Duration::from_micros(1), other, 1).pop()
+    }
+
+    /// The last one from `first` on, which is one, that is not after another.
+    pub(super) fn until(&self, first: Timestamp, last: Timestamp) -> Option<Timestamp> {
+        self.before(first, last + Duration::from_micros(1))
+    }
+
+    /// The parts of a stretch between moments that have a run, each of which begins where a line began before.
+    pub(super) fn parts(
+        &self,
+        stretch: Stretch,
+        kept: &BTreeSet<Timestamp>,
+        old: &BTreeMap<Timestamp, u64>,
+    ) -> Vec<Stretch> {
+        let Stretch { first, last, .. } = stretch;
+        let is_planned = |at: &Timestamp| self.after(*at - Duration::from_micros(1)) == Some(*at);
+        let mut cuts: Vec<Timestamp> = kept.range(first..=last).copied().collect();
+        cuts.extend(old.range(first..=last).map(|(at, _)| *at));
+        cuts.retain(is_planned);
+        cuts.sort_unstable();
+        if cuts.is_empty() {
+            return vec![stretch];
+        }
+        let mut parts = Vec::new();
+        let mut begin = Some(first);
+        for cut in cuts {
+            let Some(at) = begin.filter(|at| *at <= cut) else { continue };
+            if at < cut {
+                parts.extend(self.stretch(at, self.before(at, cut)));
+            }
+            begin = if kept.contains(&cut) { self.after(cut) } else { Some(cut) };
+        }
+        parts.extend(begin.filter(|at| *at <= last).and_then(|at| self.stretch(at, Some(last))));
+        parts
     }
 
     /// From one to another, counted.
-    fn stretch(&self, first: Timestamp, last: Option<Timestamp>) -> Option<Stretch> {
+    pub(super) fn stretch(&self, first: Timestamp, last: Option<Timestamp>) -> Option<Stretch> {
         let last = last?;
         let count =
             1 + self.iter(first).take_while(|at| *at <= last).take(COUNTED_MAX as usize).count() as u64;
@@ -152,6 +190,7 @@ impl Moments<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mainspring_model::Calendars;
     use mainspring_model::spec::{self, Format};
     use mainspring_model::time::text;
 
@@ -167,7 +206,7 @@ mod tests {
     /// What becomes of the moments between two times, in words.
     fn check(rest: &str, cursor: &str, now: &str, expected: &str) {
         let trigger = trigger(rest);
-        let schedule = trigger.schedule(7).unwrap();
+        let schedule = trigger.schedule(7, Calendars::NONE).unwrap();
         let plan = catch_up(&trigger, &schedule, 7, at(cursor), at(now));
         let short = |at: &Timestamp| text::format(*at)[8..19].to_owned();
         let mut said = Vec::new();
@@ -252,17 +291,17 @@ mod tests {
         for policy in ["skip", "once", "{policy: all, max: 7, window: 3h}"] {
             for jitter in ["0s", "45s", "10m"] {
                 let trigger = trigger(&format!("every: 90s, jitter: {jitter}, misfire: {policy}"));
-                let schedule = trigger.schedule(7).unwrap();
+                let schedule = trigger.schedule(7, Calendars::NONE).unwrap();
                 let mut cursor = at("16T00:00:00");
                 let (mut now, mut seen) = (cursor, cursor);
                 for step in [10_u64, 80, 300, 5, 20_000, 60, 61, 59, 100_000, 1, 91] {
-                    now = now + std::time::Duration::from_secs(step);
+                    now = now + Duration::from_secs(step);
                     let plan = catch_up(&trigger, &schedule, 7, cursor, now);
                     let mut moments: Vec<Timestamp> = plan.fire.clone();
                     for stretch in [plan.missed, plan.merged].into_iter().flatten() {
                         moments.extend(
                             Moments(&schedule)
-                                .iter(stretch.first - std::time::Duration::from_micros(1))
+                                .iter(stretch.first - Duration::from_micros(1))
                                 .take_while(|at| *at <= stretch.last),
                         );
                     }

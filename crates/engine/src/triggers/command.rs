@@ -1,8 +1,11 @@
 //! What people ask of a trigger.
 
-use mainspring_model::{ErrorCode, Pause, Timestamp};
+use mainspring_model::{BackfillId, ErrorCode, Pause, Timestamp};
 
+use super::backfill::Backfill;
+use super::cursor::Move;
 use super::row::TriggerKey;
+use super::{HookCall, Wanted};
 use crate::cell::Cell;
 use crate::event::RequestId;
 use crate::message::{Answer, Message};
@@ -13,12 +16,28 @@ pub enum TriggerCommand {
     /// Fire no more, or, with none, go on: moments that passed go by the misfire policy.
     Pause(Option<Pause>),
     /// Count from this moment on: the time machine. Moments that made a run before make none again.
-    Cursor(Timestamp),
+    Cursor {
+        /// From where.
+        at: Timestamp,
+        /// Who.
+        by: Box<str>,
+    },
+    /// Make up for moments of the past.
+    Backfill(Box<Backfill>),
+    /// Make no more runs of a backfill.
+    StopBackfill {
+        /// Which.
+        id: BackfillId,
+        /// Who.
+        by: Box<str>,
+    },
     /// Fire now.
     Fire {
         /// Who.
         by: Box<str>,
     },
+    /// Its webhook was called: fire, if it takes calls now and the delivery is new.
+    Call(Box<HookCall>),
 }
 
 impl Cell {
@@ -36,8 +55,28 @@ impl Cell {
         let entry = &mut self.triggers.entries[ix];
         match command {
             TriggerCommand::Fire { by } => {
-                entry.asked.get_or_insert_default().push((request, by));
+                entry.asked.get_or_insert_default().push((request, Wanted::ByHand(by)));
                 return self.arm_trigger(ix);
+            }
+            TriggerCommand::Call(call) => {
+                let is_behind = entry.row.state.version < call.version;
+                entry.asked.get_or_insert_default().push((request, Wanted::Call(call)));
+                if is_behind {
+                    // Whoever sent it has seen a newer version than this owner: it waits for that.
+                    entry.stale = true;
+                    return self.triggers_changed(key.job);
+                }
+                return self.arm_trigger(ix);
+            }
+            TriggerCommand::Backfill(new) => {
+                if let Err((code, message)) = self.start_backfill(ix, *new) {
+                    return self.reply_now(request, Answer::Refused { code, message });
+                }
+            }
+            TriggerCommand::StopBackfill { id, by } => {
+                if let Err((code, message)) = self.stop_backfill(now, ix, id, &by) {
+                    return self.reply_now(request, Answer::Refused { code, message });
+                }
             }
             TriggerCommand::Pause(pause) => {
                 if pause.is_none() {
@@ -45,20 +84,7 @@ impl Cell {
                 }
                 entry.row.state.pause = pause.map(Box::new);
             }
-            TriggerCommand::Cursor(_)
-                if entry.row.state.follows.is_some() || entry.row.state.delay_us > 0 =>
-            {
-                let message =
-                    "it follows the ends of runs, not the clock: there is nothing to move".to_owned();
-                let answer = Answer::Refused { code: ErrorCode::InvalidRequest, message };
-                return self.reply_now(request, answer);
-            }
-            TriggerCommand::Cursor(at) => {
-                let state = &mut entry.row.state;
-                state.cursor = at;
-                // The next moment is found when it is looked at, which is now.
-                (state.next, state.fires_at) = (Some(now), Some(now));
-            }
+            TriggerCommand::Cursor { at, by } => return self.want_move(ix, Move { request, to: at, by }),
         }
         self.mark_trigger(ix);
         self.arm_trigger(ix);

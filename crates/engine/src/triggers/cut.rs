@@ -1,15 +1,21 @@
 //! Writing: lines of the ledger go with their runs, and a trigger's row goes when all that it says was made is cut. So a run
 //! may be in the store before the row says so, and never the other way round.
 
+use mainspring_model::RunId;
 use mainspring_store::{Conflict, Record, Write};
 use rustc_hash::FxHashSet;
 
+use super::ends::TriggerPaused;
 use super::row::Occurrence;
 use crate::cell::Cell;
 use crate::outbox::Written;
+use crate::timers::Armed;
 
 /// Lines and rows written at once, each.
 pub(crate) const PER_BATCH_MAX: usize = 2_000;
+
+/// Ends that are followed at once.
+const FOLLOWED_PER_BATCH_MAX: usize = 1_000;
 
 /// A line of the ledger on its way.
 #[derive(Debug)]
@@ -18,6 +24,8 @@ pub(crate) struct Line {
     run: Option<u32>,
     record: Record,
     occurrence: Occurrence,
+    /// The end that it tells of.
+    end: Option<RunId>,
 }
 
 impl Line {
@@ -27,6 +35,18 @@ impl Line {
             self.occurrence.reason = reason.into();
             self.record.value = serde_json::to_vec(&self.occurrence).unwrap_or_default().into();
         }
+    }
+}
+
+impl Line {
+    /// Tells what became of an end.
+    pub(super) fn tells(&mut self, end: RunId) {
+        self.end = Some(end);
+    }
+
+    /// Goes over a line of this revision.
+    pub(super) fn over(&mut self, revision: u64) {
+        self.record.revision = revision + 1;
     }
 }
 
@@ -41,24 +61,48 @@ impl Cell {
 
     /// Writes a line of the ledger, with its run.
     pub(super) fn note(&mut self, ix: usize, run: Option<usize>, occurrence: Occurrence) {
+        self.note_end(ix, run, occurrence, None);
+    }
+
+    /// Writes a line of the ledger that tells what became of an end.
+    pub(super) fn note_end(
+        &mut self,
+        ix: usize,
+        run: Option<usize>,
+        occurrence: Occurrence,
+        end: Option<RunId>,
+    ) {
         let record = occurrence.write(&self.triggers.entries[ix].row.key);
-        let line = Line { trigger: ix as u32, run: run.map(|run| run as u32), record, occurrence };
+        let line = Line { trigger: ix as u32, run: run.map(|run| run as u32), record, occurrence, end };
         *self.outbox.unfinished.entry(line.trigger).or_default() += 1;
         self.outbox.ledger.push_back(line);
     }
 
     /// After the runs of the batch: what follows from those that are in it.
-    pub(crate) fn cut_triggers(&mut self, writes: &mut Vec<Write>, written: &mut Vec<Written>) {
+    pub(crate) fn cut_triggers(
+        &mut self,
+        writes: &mut Vec<Write>,
+        written: &mut Vec<Written>,
+    ) -> Vec<TriggerPaused> {
         // In the order of their runs: what is behind one that waits, waits too.
         let mut keys = FxHashSet::default();
-        for _ in 0..PER_BATCH_MAX {
+        let mut rows = Vec::new();
+        let mut of = None;
+        for lines in 0.. {
             let Some(line) = self.outbox.ledger.front() else { break };
-            let run = line.run.and_then(|run| self.runs.entries.get(run as usize));
-            if run.is_some_and(|run| run.dirty) {
+            // All lines of one look go together.
+            if of != Some(line.trigger) && (lines >= PER_BATCH_MAX || self.waits_for_runs(line.trigger)) {
                 break;
             }
+            of = Some(line.trigger);
             if let Some(line) = self.outbox.ledger.pop_front() {
-                self.outbox.line_cut(line.trigger);
+                if self.outbox.line_cut(line.trigger) {
+                    rows.push(line.trigger as usize);
+                }
+                let told = line.end.zip(self.triggers.entries.get(line.trigger as usize));
+                if let Some((end, entry)) = told {
+                    self.triggers.pending.remove(&entry.row.key, end);
+                }
                 // A moment that was looked at twice is told once: a row is written once in a batch.
                 if keys.insert(line.record.key.clone()) {
                     writes.push(Write::PutRecord(Box::new(line.record)));
@@ -66,28 +110,87 @@ impl Cell {
                 }
             }
         }
+        // The row goes with the last of its lines: what was told and how far it got are one.
+        let mut room = PER_BATCH_MAX.saturating_sub(rows.len());
+        for ix in rows {
+            self.cut_row(ix, writes, written);
+        }
         // Those that were changed last are the last to be finished: there is no need to look at all of them.
         let looked = self.outbox.dirty_triggers.len().min(2 * PER_BATCH_MAX);
         let rest = self.outbox.dirty_triggers.split_off(looked);
-        let mut rows = 0;
         for ix in std::mem::take(&mut self.outbox.dirty_triggers) {
-            let Some(entry) = self.triggers.entries.get_mut(ix) else { continue };
-            if !entry.dirty {
-                continue;
-            }
+            let is_dirty = self.triggers.entries.get(ix).is_some_and(|entry| entry.dirty);
             let unfinished = self.outbox.unfinished.contains_key(&(ix as u32));
-            if rows == PER_BATCH_MAX || entry.in_flight || unfinished {
+            if is_dirty && (unfinished || room == 0) {
                 self.outbox.dirty_triggers.push(ix);
-                continue;
+            } else if is_dirty {
+                room -= 1;
+                self.cut_row(ix, writes, written);
             }
-            rows += 1;
-            entry.dirty = false;
-            entry.in_flight = true;
-            entry.row.revision += 1;
-            writes.push(Write::PutRecord(Box::new(entry.row.record(self.config.cell))));
-            written.push(Written::Trigger(ix));
         }
         self.outbox.dirty_triggers.extend(rest);
+        for write in self.triggers.pending.cut(self.config.cell) {
+            writes.push(write);
+            written.push(Written::History);
+        }
+        if self.outbox.paused.is_empty() {
+            return Vec::new();
+        }
+        let rows = written.iter().filter_map(|written| match written {
+            Written::Trigger(ix) => Some(*ix),
+            _ => None,
+        });
+        rows.filter_map(|ix| self.outbox.paused.remove(&ix)).collect()
+    }
+
+    /// Whether a run that the next lines are about is not in the batch.
+    fn waits_for_runs(&self, trigger: u32) -> bool {
+        let lines = self.outbox.ledger.iter().take_while(|line| line.trigger == trigger);
+        let mut runs = lines.filter_map(|line| self.runs.entries.get(line.run? as usize));
+        runs.any(|run| run.dirty)
+    }
+
+    /// Writes where a trigger stands, if that changed.
+    fn cut_row(&mut self, ix: usize, writes: &mut Vec<Write>, written: &mut Vec<Written>) {
+        let Some(entry) = self.triggers.entries.get_mut(ix).filter(|entry| entry.dirty) else { return };
+        entry.dirty = false;
+        entry.in_flight = true;
+        entry.row.revision += 1;
+        writes.push(Write::PutRecord(Box::new(entry.row.record(self.config.cell))));
+        written.push(Written::Trigger(ix));
+    }
+
+    /// How many of the runs to be written go with this batch, so that all runs of one look at a trigger go together, and not
+    /// more is followed than a transaction takes.
+    pub(crate) fn runs_at_once(&mut self, max: usize) -> usize {
+        let mut count = self.outbox.dirty_runs.len().min(max);
+        if !self.triggers.followers.is_empty() {
+            let mut followed = 0;
+            let fits = |run: &&usize| {
+                followed += self.follower_count(**run);
+                followed <= FOLLOWED_PER_BATCH_MAX
+            };
+            let fit = self.outbox.dirty_runs[..count].iter().take_while(fits).count();
+            count = fit.max(count.min(1));
+        }
+        if count == self.outbox.dirty_runs.len() {
+            return count;
+        }
+        let taken: FxHashSet<usize> = self.outbox.dirty_runs[..count].iter().copied().collect();
+        let of_one = |one: &Line, other: &Line| one.trigger == other.trigger;
+        let lines: Vec<&Line> = self.outbox.ledger.iter().take(PER_BATCH_MAX).collect();
+        let mut missing = FxHashSet::default();
+        for group in lines.chunk_by(|one, other| of_one(one, other)) {
+            let runs = || group.iter().filter_map(|line| line.run.map(|run| run as usize));
+            if runs().any(|run| taken.contains(&run)) {
+                missing.extend(runs().filter(|run| !taken.contains(run)));
+            }
+        }
+        let rest = self.outbox.dirty_runs.split_off(count);
+        let (go, stay): (Vec<usize>, Vec<usize>) = rest.into_iter().partition(|run| missing.contains(run));
+        count += go.len();
+        self.outbox.dirty_runs.extend(go.into_iter().chain(stay));
+        count
     }
 
     /// A trigger's row is written, or somebody else wrote it: then it is read again.
@@ -97,6 +200,8 @@ impl Cell {
         let job = entry.row.key.job;
         match conflict {
             None if entry.stale => self.triggers_changed(job),
+            // What waited for its row goes on.
+            None if entry.armed == Armed::NOT => self.arm_trigger(ix),
             None => {}
             Some(Conflict::Missing) => self.drop_trigger(ix),
             Some(Conflict::Version(_) | Conflict::Exists | Conflict::KeyTaken(_)) => {

@@ -1,15 +1,17 @@
 //! A trigger whose time has come, or comes soon.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_cron::Schedule;
 use mainspring_model::spec::{Trigger, When};
-use mainspring_model::{JobId, Timestamp};
+use mainspring_model::{ErrorCode, JobId, JobSpec, RunId, Timestamp, limits};
 
-use super::catch_up::{Stretch, catch_up};
+use super::catch_up::catch_up;
+use super::cursor::Again;
+use super::pending::End;
 use super::row::{Occurrence, Outcome};
 use crate::cell::Cell;
-use crate::message::Message;
+use crate::message::{Answer, Message};
 use crate::timers::Subject;
 
 /// What a trigger says is read so long before it is due.
@@ -22,9 +24,11 @@ const UNREADABLE_WAIT: Duration = Duration::from_secs(60);
 impl Cell {
     /// Has a trigger looked at when it is due; a little before, if what it says is not known.
     pub(super) fn arm_trigger(&mut self, ix: usize) {
+        let wants = self.backfill_wants(ix) || self.triggers.moves.contains_key(&(ix as u32));
         let entry = &mut self.triggers.entries[ix];
         let due = match entry.asked {
             Some(_) => Some(self.last_now),
+            None if wants => Some(self.last_now),
             None => entry.row.state.fires_at.filter(|_| entry.row.state.pause.is_none()),
         };
         let at = if entry.spec.is_some() { due } else { due.map(|due| due - LEAD) };
@@ -34,16 +38,16 @@ impl Cell {
 
     pub(crate) fn trigger_due(&mut self, now: Timestamp, ix: usize) {
         self.triggers.entries[ix].armed = crate::timers::Armed::NOT;
-        if self.triggers.entries[ix].stale {
-            return; // It is armed when it was read.
-        }
         let entry = &self.triggers.entries[ix];
+        if entry.stale || entry.dirty || entry.in_flight {
+            return; // It is armed when it was read or written: a row is never more than one look behind.
+        }
         let (job, version) = (entry.row.key.job, entry.row.state.version);
         if entry.spec.is_none() {
-            match self.shapes.find(job, version) {
-                Some(shape) => {
-                    self.triggers.entries[ix].spec = Some(self.shapes.shapes[shape].spec.clone());
-                }
+            let known = self.shapes.find(job, version).map(|shape| self.shapes.shapes[shape].spec.clone());
+            // Calendars are read with the specification, because they change by themselves.
+            match known.filter(|spec| spec.triggers.iter().all(|trigger| trigger.calendar.is_empty())) {
+                Some(spec) => self.triggers.entries[ix].spec = Some(spec),
                 None => return self.want_spec(ix, job, version),
             }
         }
@@ -70,7 +74,8 @@ impl Cell {
 
     /// What a job says was read.
     pub(crate) fn specs_read(&mut self, now: Timestamp, specs: Vec<super::SpecRead>) {
-        for super::SpecRead { job, version, spec, pause } in specs {
+        let mut unanswerable = Vec::new();
+        for super::SpecRead { job, version, spec, pause, calendars } in specs {
             if let Some(pause) = pause {
                 self.learn_pause(job, pause);
             }
@@ -82,13 +87,24 @@ impl Cell {
                     continue;
                 }
                 if spec.is_none() {
+                    let asked = entry.asked.take().into_iter().flat_map(|asked| *asked);
+                    unanswerable.extend(asked.map(|(request, _)| request));
+                    let moves = self.triggers.moves.remove(&(ix as u32)).unwrap_or_default();
+                    unanswerable.extend(moves.into_iter().map(|wanted| wanted.request));
                     let again = Some(now + UNREADABLE_WAIT);
                     self.triggers.timers.arm(&mut entry.armed, again, Subject::Trigger(ix));
                     continue;
                 }
                 entry.spec = spec.clone();
-                self.look(now, ix);
+                if !calendars.is_empty() {
+                    self.triggers.calendars.insert(ix as u32, calendars.clone());
+                }
+                self.trigger_due(now, ix);
             }
+        }
+        for request in unanswerable {
+            let message = "what the job says cannot be read".to_owned();
+            self.reply_now(request, Answer::Refused { code: ErrorCode::Internal, message });
         }
     }
 
@@ -104,6 +120,9 @@ impl Cell {
         };
         let seed = Trigger::seed(&state.namespace, spec.name.as_str());
         self.fire_asked(now, ix, &spec, trigger);
+        let schedule = trigger.schedule(seed, self.triggers.calendars_of(ix));
+        self.step_backfills(now, ix, schedule.as_ref());
+        self.move_asked(ix, trigger, schedule.as_ref(), seed);
         let entry = &self.triggers.entries[ix];
         if entry.row.state.fires_at.is_none_or(|at| at > now) {
             return self.forget_spec(now, ix);
@@ -111,10 +130,15 @@ impl Cell {
         if self.is_trigger_paused(ix) {
             // Whoever resumes has it looked at again.
             self.triggers.entries[ix].spec = None;
+            self.triggers.books.remove(&(ix as u32));
             return;
         }
-        match trigger.schedule(seed) {
-            Some(schedule) => self.fire_by_clock(now, ix, &spec, trigger, &schedule, seed),
+        match schedule {
+            Some(schedule) => {
+                let Some(book) = self.book(ix) else { return };
+                let again = Again::new(&schedule, &self.triggers.entries[ix].row.state, book);
+                self.fire_by_clock(now, ix, (&spec, trigger, seed), &again);
+            }
             None => self.fire_by_ends(now, ix, &spec, trigger),
         }
         self.mark_trigger(ix);
@@ -125,64 +149,97 @@ impl Cell {
         &mut self,
         now: Timestamp,
         ix: usize,
-        spec: &std::sync::Arc<mainspring_model::JobSpec>,
-        trigger: &Trigger,
-        schedule: &Schedule,
-        seed: u64,
+        (spec, trigger, seed): (&Arc<JobSpec>, &Trigger, u64),
+        again: &Again<'_>,
     ) {
-        let state = &self.triggers.entries[ix].row.state;
-        let cursor = state.cursor;
-        let mut plan = catch_up(trigger, schedule, seed, cursor, now);
-        let left = trigger.count.map(|count| u64::from(count.get()).saturating_sub(state.fired));
-        let cursor = plan.cursor().unwrap_or(cursor);
-        plan.fire.truncate(left.map_or(usize::MAX, |left| left as usize));
-        self.pass(now, ix, plan.missed, Outcome::Missed, "it passed");
-        self.pass(now, ix, plan.merged, Outcome::Merged, "it passed");
+        self.tell_moves(now, ix, again);
+        let state = &mut self.triggers.entries[ix].row.state;
+        if state.is_spent(trigger) {
+            (state.next, state.fires_at) = (None, None);
+            return;
+        }
+        let mut plan = catch_up(trigger, again.moments.0, seed, state.cursor, now);
+        let mut cursor = plan.cursor().unwrap_or(state.cursor);
+        plan.fire.retain(|planned| !again.kept.contains(planned));
+        self.pass(now, ix, (again, plan.missed), Outcome::Missed, "it passed");
+        self.pass(now, ix, (again, plan.merged), Outcome::Merged, "it passed");
+        let mut spent = self.triggers.entries[ix].row.state.is_spent(trigger);
         for planned in &plan.fire {
+            if spent {
+                break; // There are no more moments.
+            }
             let id = self.triggers.entries[ix].row.key.run_at(*planned);
-            self.fire(now, ix, spec, trigger, *planned, id);
+            self.fire(now, ix, spec, trigger, *planned, (id, 0));
+            self.tell_over(again.old.get(planned).copied());
+            spent = self.triggers.entries[ix].row.state.is_spent(trigger);
+            if spent {
+                cursor = *planned;
+            }
         }
         let state = &mut self.triggers.entries[ix].row.state;
         state.cursor = cursor;
-        let is_over = trigger.count.is_some_and(|count| state.fired >= u64::from(count.get()));
-        let next = schedule.next(cursor.as_micros()).map(Timestamp::from_micros);
-        state.next = next.filter(|_| !is_over);
+        state.next = again.moments.after(cursor).filter(|_| !spent);
         state.fires_at = state.next.map(|next| trigger.fires_at(seed, next));
+        if let Some(moved) = &mut state.moved {
+            moved.told = moved.told.filter(|told| *told > cursor);
+        }
+        if state.moved.as_deref() == Some(&Default::default()) {
+            state.moved = None;
+        }
     }
 
-    fn fire_by_ends(
-        &mut self,
-        now: Timestamp,
-        ix: usize,
-        spec: &std::sync::Arc<mainspring_model::JobSpec>,
-        trigger: &Trigger,
-    ) {
-        let state = &mut self.triggers.entries[ix].row.state;
-        let next = state.next;
-        (state.next, state.fires_at) = (None, None);
-        let pending =
-            state.follows.as_mut().map(|follows| std::mem::take(&mut follows.pending)).unwrap_or_default();
+    fn fire_by_ends(&mut self, now: Timestamp, ix: usize, spec: &Arc<JobSpec>, trigger: &Trigger) {
+        let entry = &mut self.triggers.entries[ix];
+        let due = entry.row.state.due_delay();
+        (entry.row.state.next, entry.row.state.fires_at) = (None, None);
+        let list = self.triggers.pending.get_mut(&entry.row.key).map(Vec::as_mut_slice).unwrap_or_default();
+        let mut ends: Vec<End> = Vec::new();
+        for end in list.iter_mut().filter(|end| end.durable && !end.told) {
+            end.told = true;
+            ends.push(*end);
+        }
         match &trigger.when {
             When::Delay { .. } => {
                 // As its row has it: whoever comes after does not fire it again.
-                let planned = next.unwrap_or(now).max(state.cursor + Duration::from_micros(1));
-                state.cursor = planned;
-                let id = self.triggers.entries[ix].row.key.run_at(planned);
-                let fired = self.fire(now, ix, spec, trigger, planned, id);
-                let state = &mut self.triggers.entries[ix].row.state;
-                state.awaits_end = fired;
-                if !fired {
-                    self.delay_on(now, ix);
+                let planned = due.unwrap_or(now);
+                entry.row.state.cursor = planned;
+                let id = entry.row.key.run_at(planned);
+                let fired = self.fire(now, ix, spec, trigger, planned, (id, 0));
+                if let Some(last) = ends.pop() {
+                    self.tell_end(last.run);
+                }
+                let key = self.triggers.entries[ix].row.key.clone();
+                for end in ends {
+                    self.triggers.pending.remove(&key, end.run);
+                }
+                self.triggers.entries[ix].row.state.awaits_end = fired;
+                match fired {
+                    true => self.heed_ends(ix),
+                    false => self.delay_on(now, ix),
                 }
             }
             _ => {
-                for (ended, planned) in pending {
-                    let key = &self.triggers.entries[ix].row.key;
-                    let id = key.run_after(ended);
-                    self.fire(now, ix, spec, trigger, planned, id);
+                for End { run, planned, depth, .. } in ends {
+                    let depth = depth.saturating_add(1);
+                    let id = self.triggers.entries[ix].row.key.run_after(run);
+                    if depth > limits::CHAIN_DEPTH_MAX {
+                        let reason = format!("{run} is the last of {depth} runs that followed each other");
+                        let line = Occurrence::one(planned, now, Outcome::Skipped);
+                        self.note(ix, None, Occurrence { reason: reason.into(), ..line });
+                    } else {
+                        self.fire(now, ix, spec, trigger, planned, (id, depth));
+                    }
+                    self.tell_end(run);
                     self.triggers.entries[ix].row.state.cursor = planned;
                 }
             }
+        }
+    }
+
+    /// The line that was written last tells what became of this end.
+    fn tell_end(&mut self, run: RunId) {
+        if let Some(line) = self.outbox.ledger.back_mut() {
+            line.tells(run);
         }
     }
 
@@ -193,20 +250,12 @@ impl Cell {
         (state.next, state.fires_at, state.awaits_end) = (Some(next), Some(next), false);
     }
 
-    /// Planned moments that made no run.
-    fn pass(&mut self, now: Timestamp, ix: usize, stretch: Option<Stretch>, outcome: Outcome, reason: &str) {
-        let Some(Stretch { first, last, count }) = stretch else { return };
-        let through = (last > first).then_some(last);
-        let line =
-            Occurrence { through, count, reason: reason.into(), ..Occurrence::one(first, now, outcome) };
-        self.note(ix, None, line);
-    }
-
     /// What it says is not needed for a while.
     fn forget_spec(&mut self, now: Timestamp, ix: usize) {
+        let asks = self.backfill_asks(ix);
         let entry = &mut self.triggers.entries[ix];
         let is_soon = entry.row.state.fires_at.is_some_and(|at| at.since(now) <= KEPT);
-        if !is_soon {
+        if !is_soon && !asks {
             entry.spec = None;
         }
         self.arm_trigger(ix);

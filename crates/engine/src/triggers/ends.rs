@@ -1,16 +1,22 @@
 //! What follows from runs that start and end: the next firing of a delay, the triggers of other jobs, a trigger that pauses
 //! itself.
+//!
+//! What a trigger has to follow is written with the end ([`super::pending`]) and acted on when that is durable.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_model::{JobSpec, Pause, RunHead, RunState, Timestamp};
+use mainspring_model::{JobSpec, Namespace, Pause, RunHead, RunState, Timestamp};
 
+use super::pending::End;
 use super::row::{Occurrence, Outcome};
 use crate::cell::Cell;
+use crate::runs::RunEntry;
 
 /// Ends of another job that a trigger remembers until it may fire.
 const PENDING_MAX: usize = 1_000;
+/// Triggers that follow the ends of one job.
+const FOLLOWERS_MAX: usize = 1_000;
 
 /// A run that ended for good.
 #[derive(Debug)]
@@ -18,6 +24,19 @@ pub(super) struct Ended {
     head: Arc<RunHead>,
     spec: Arc<JobSpec>,
     state: RunState,
+}
+
+/// A trigger that paused itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TriggerPaused {
+    /// Where its job lives.
+    pub namespace: Namespace,
+    /// The name of its job.
+    pub job: Box<str>,
+    /// Its name.
+    pub trigger: Arc<str>,
+    /// Who, why and when.
+    pub pause: Pause,
 }
 
 impl Cell {
@@ -37,11 +56,14 @@ impl Cell {
         let head = &self.runs.entries[run].head;
         let Some(fired) = &head.fired else { return };
         let Some(ix) = self.triggers.find(head.job, &fired.trigger) else { return };
+        if let Some(backfill) = fired.backfill {
+            let run = head.id;
+            return self.backfilled(now, ix, backfill, run, None);
+        }
         let state = &self.triggers.entries[ix].row.state;
+        // It goes on, or its end is among those that were not followed: nothing fires beside it.
         if state.awaits_end && state.last == Some(head.id) {
-            self.delay_on(now, ix);
-            self.mark_trigger(ix);
-            self.arm_trigger(ix);
+            self.heed_ends(ix);
         }
     }
 
@@ -53,27 +75,23 @@ impl Cell {
         let ended = Ended { head: entry.head.clone(), spec, state: entry.status.state };
         match self.loading {
             Some(_) => self.triggers.early.push(ended),
-            None => self.follow(now, &ended),
+            None => self.follow_own(now, &ended),
         }
     }
 
     /// What ended while triggers were not known yet.
     pub(crate) fn follow_early(&mut self, now: Timestamp) {
         for ended in std::mem::take(&mut self.triggers.early) {
-            self.follow(now, &ended);
-        }
-    }
-
-    fn follow(&mut self, now: Timestamp, ended: &Ended) {
-        if self.triggers.len() > 0 {
-            self.follow_own(now, ended);
-            self.follow_others(now, ended);
+            self.follow_own(now, &ended);
         }
     }
 
     fn follow_own(&mut self, now: Timestamp, Ended { head, spec, state }: &Ended) {
         let Some(fired) = &head.fired else { return };
         let Some(ix) = self.triggers.find(head.job, &fired.trigger) else { return };
+        if let Some(backfill) = fired.backfill {
+            return self.backfilled(now, ix, backfill, head.id, Some(*state));
+        }
         let written = spec.triggers.iter().find(|trigger| *trigger.name.as_str() == *fired.trigger);
         let pause_after = written.and_then(|trigger| trigger.pause_after);
         let trigger = &mut self.triggers.entries[ix].row.state;
@@ -83,14 +101,18 @@ impl Cell {
             RunState::FinalFailed => trigger.failures = before.saturating_add(1),
             _ => {}
         }
-        let mut changed = trigger.failures != before && (pause_after.is_some() || before > 0);
+        let changed = trigger.failures != before && (pause_after.is_some() || before > 0);
         if pause_after.is_some_and(|most| trigger.failures >= most.get()) && trigger.pause.is_none() {
             let note = format!("paused itself: its last {} runs failed for good", trigger.failures);
-            trigger.pause = Some(Box::new(Pause { by: "mainspring".into(), note: note.into(), at: now }));
-        }
-        if trigger.awaits_end && trigger.last == Some(head.id) {
-            self.delay_on(now, ix);
-            changed = true;
+            let pause = Pause { by: "mainspring".into(), note: note.into(), at: now };
+            trigger.pause = Some(Box::new(pause.clone()));
+            let paused = TriggerPaused {
+                namespace: head.namespace.clone(),
+                job: spec.name.as_str().into(),
+                trigger: self.triggers.entries[ix].row.key.name.clone(),
+                pause,
+            };
+            self.outbox.paused.insert(ix, paused);
         }
         if changed {
             self.mark_trigger(ix);
@@ -98,30 +120,124 @@ impl Cell {
         }
     }
 
-    fn follow_others(&mut self, now: Timestamp, Ended { head, spec, state }: &Ended) {
-        let place = (head.namespace.clone(), Box::from(spec.name.as_str()));
-        let Some(followers) = self.triggers.followers.get(&place) else { return };
-        let mut followers: Vec<usize> = followers.iter().map(|ix| *ix as usize).collect();
-        followers.sort_unstable();
-        for ix in followers {
-            let trigger = &mut self.triggers.entries[ix].row.state;
-            let Some(follows) = &mut trigger.follows else { continue };
-            let pending = &mut follows.pending;
-            if !follows.after.on.counts(*state) || pending.iter().any(|(have, _)| *have == head.id) {
+    /// The run's end is being written: what follows it is written with it, and acts when it is durable.
+    pub(crate) fn end_cut(&mut self, run: usize) {
+        let RunEntry { head, status, .. } = &self.runs.entries[run];
+        let (head, state) = (head.clone(), status.state);
+        let depth = head.fired.as_ref().map_or(0, |fired| fired.depth);
+        for (n, ix) in self.followers_of(run).into_iter().enumerate() {
+            let entry = &self.triggers.entries[ix];
+            let counts = match &entry.row.state.follows {
+                Some(follows) => follows.after.on.counts(state),
+                None => true,
+            };
+            let list = self.triggers.pending.list(&entry.row.key);
+            if !counts || list.iter().any(|end| end.run == head.id) {
                 continue;
             }
-            let latest = pending.last().map_or(trigger.cursor, |(_, planned)| *planned);
-            let planned = now.max(latest + Duration::from_micros(1));
-            pending.push((head.id, planned));
-            // A trigger that is paused for long does not pile up: its row has a size.
-            let passed = (pending.len() > PENDING_MAX).then(|| pending.remove(0));
-            (trigger.next, trigger.fires_at) = (Some(now), Some(now));
-            if let Some((ended, planned)) = passed {
-                let reason = format!("too many ends wait; this was of {ended}").into();
-                self.note(ix, None, Occurrence { reason, ..Occurrence::one(planned, now, Outcome::Missed) });
+            let latest = list.last().map_or(entry.row.state.cursor, |end| end.planned);
+            let wished = self.last_now + Duration::from_micros(entry.row.state.delay_us);
+            let end = End::new(head.id, wished.max(latest + Duration::from_micros(1)), depth);
+            if n >= FOLLOWERS_MAX && entry.row.state.follows.is_some() {
+                let reason =
+                    format!("more than {FOLLOWERS_MAX} triggers follow the job; this was of {}", head.id);
+                let missed = Occurrence::one(end.planned, self.last_now, Outcome::Missed);
+                self.note(ix, None, Occurrence { reason: reason.into(), ..missed });
+                continue;
             }
-            self.mark_trigger(ix);
-            self.arm_trigger(ix);
+            let key = entry.row.key.clone();
+            self.triggers.pending.push(&key, end);
+            self.forget_oldest_end(ix);
         }
+    }
+
+    /// A trigger that is paused for long does not pile up: its record has a size.
+    fn forget_oldest_end(&mut self, ix: usize) {
+        let key = &self.triggers.entries[ix].row.key;
+        let Some(list) = self.triggers.pending.get_mut(key) else { return };
+        if list.len() <= PENDING_MAX {
+            return;
+        }
+        let Some(end) = list.iter_mut().find(|end| end.durable && !end.told) else { return };
+        end.told = true;
+        let End { run, planned, .. } = *end;
+        let reason = format!("too many ends wait; this was of {run}").into();
+        let line = Occurrence { reason, ..Occurrence::one(planned, self.last_now, Outcome::Missed) };
+        self.note_end(ix, None, line, Some(run));
+    }
+
+    /// How many triggers follow the end of a run that is about to be written.
+    pub(crate) fn follower_count(&self, run: usize) -> usize {
+        match self.runs.entries[run].status.state.is_terminal() {
+            true => self.followers_of(run).len().min(FOLLOWERS_MAX),
+            false => 0,
+        }
+    }
+
+    /// The triggers that hear of the end of a run, in order.
+    fn followers_of(&self, run: usize) -> Vec<usize> {
+        if self.triggers.len() == 0 {
+            return Vec::new();
+        }
+        let entry = &self.runs.entries[run];
+        if self.triggers.followers.is_empty() && entry.head.fired.is_none() {
+            return Vec::new();
+        }
+        let place = (entry.head.namespace.clone(), Box::from(self.shapes.of(entry).spec.name.as_str()));
+        let mut followers: Vec<usize> =
+            self.triggers.followers.get(&place).into_iter().flatten().map(|ix| *ix as usize).collect();
+        followers.sort_unstable();
+        let fired = entry.head.fired.as_ref().filter(|fired| fired.backfill.is_none());
+        let own = fired.and_then(|fired| self.triggers.find(entry.head.job, &fired.trigger));
+        followers.extend(own.filter(|ix| {
+            let state = &self.triggers.entries[*ix].row.state;
+            // Its last, or the one that its row does not know of yet.
+            let due = || state.due_delay().map(|planned| self.triggers.entries[*ix].row.key.run_at(planned));
+            state.delay_us > 0 && (state.last == Some(entry.head.id) || due() == Some(entry.head.id))
+        }));
+        followers
+    }
+
+    /// The run's end is durable: what follows it may act.
+    pub(crate) fn end_durable(&mut self, run: usize) {
+        let id = self.runs.entries[run].head.id;
+        for ix in self.followers_of(run) {
+            let key = &self.triggers.entries[ix].row.key;
+            let list = self.triggers.pending.get_mut(key).map(Vec::as_mut_slice).unwrap_or_default();
+            if let Some(end) = list.iter_mut().find(|end| end.run == id) {
+                end.durable = true;
+                self.heed_ends(ix);
+            }
+        }
+    }
+
+    /// The store did not take the run's end: nothing follows it.
+    pub(crate) fn end_withdrawn(&mut self, run: usize) {
+        let id = self.runs.entries[run].head.id;
+        for ix in self.followers_of(run) {
+            let key = self.triggers.entries[ix].row.key.clone();
+            let list = self.triggers.pending.list(&key);
+            if list.iter().any(|end| end.run == id && !end.durable) {
+                self.triggers.pending.remove(&key, id);
+            }
+        }
+    }
+
+    /// Has a trigger look at the ends that it has not followed.
+    pub(super) fn heed_ends(&mut self, ix: usize) {
+        let entry = &mut self.triggers.entries[ix];
+        let mut ends =
+            self.triggers.pending.list(&entry.row.key).iter().filter(|end| end.durable && !end.told);
+        let state = &mut entry.row.state;
+        if state.follows.is_some() {
+            let next = ends.next().map(|end| end.planned);
+            (state.next, state.fires_at) = (next, next);
+        } else if state.awaits_end
+            && let Some(end) = ends.find(|end| Some(end.run) == state.last)
+        {
+            (state.next, state.fires_at, state.awaits_end) = (Some(end.planned), Some(end.planned), false);
+            self.mark_trigger(ix);
+        }
+        self.arm_trigger(ix);
     }
 }

@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use mainspring_model::spec::{MisfirePolicy, Trigger};
 use mainspring_model::{Fired, JobSpec, Payload, RunHead, RunId, RunState, RunStatus, Timestamp, limits};
+use serde_json::{Map, Value};
 
+use super::Wanted;
+use super::cursor::BY_HAND;
 use super::row::{Occurrence, Outcome};
 use crate::cell::Cell;
 use crate::keys;
@@ -21,12 +24,13 @@ impl Cell {
         spec: &Arc<JobSpec>,
         trigger: &Trigger,
         planned: Timestamp,
-        id: RunId,
+        (id, depth): (RunId, u16),
     ) -> bool {
         let mut line = Occurrence::one(planned, now, Outcome::Fired);
         if let Some(run) = self.runs.find(id) {
             // It was made before, by an owner or under a row that was not written.
             line.run = Some(id);
+            self.triggers.entries[ix].row.state.fired += 1;
             self.made(ix, run);
             self.note(ix, Some(run), line);
             return !self.runs.entries[run].status.state.is_terminal();
@@ -47,14 +51,29 @@ impl Cell {
                 return false;
             }
         };
+        let head = RunHead { fired: head.fired.map(|fired| Box::new(Fired { depth, ..*fired })), ..head };
+        let run = self.enter_fired(now, head, spec);
+        self.begin(now, run);
+        self.fired_begun(now, ix, run);
+        !self.runs.entries[run].status.state.is_terminal()
+    }
+
+    /// Makes the run, and nothing of it yet.
+    pub(super) fn enter_fired(&mut self, now: Timestamp, head: RunHead, spec: &Arc<JobSpec>) -> usize {
         self.stats.submitted += 1;
         let status = RunStatus { version: 0, ..RunStatus::arrived(self.config.cell, now) };
         let run = self.enter(now, Arc::new(head), status, spec);
         self.mark(run);
-        self.begin(now, run);
-        let state = self.runs.entries[run].status.state;
-        line.run = Some(id);
-        if state == RunState::Skipped {
+        run
+    }
+
+    /// The run of a moment has begun, or was left out: its line goes with it.
+    pub(super) fn fired_begun(&mut self, now: Timestamp, ix: usize, run: usize) {
+        let entry = &self.runs.entries[run];
+        let planned = entry.head.fired.as_ref().map_or(now, |fired| fired.planned);
+        let mut line = Occurrence::one(planned, now, Outcome::Fired);
+        line.run = Some(entry.head.id);
+        if entry.status.state == RunState::Skipped {
             line.outcome = Outcome::Skipped;
             line.reason = "overlap".into();
         } else {
@@ -62,7 +81,6 @@ impl Cell {
             self.made(ix, run);
         }
         self.note(ix, Some(run), line);
-        !state.is_terminal()
     }
 
     /// This is the trigger's last run now.
@@ -81,7 +99,7 @@ impl Cell {
         entry.row.state.last.filter(|_| entry.waits && may)
     }
 
-    fn head_of(
+    pub(super) fn head_of(
         &self,
         now: Timestamp,
         ix: usize,
@@ -90,11 +108,22 @@ impl Cell {
         planned: Timestamp,
         id: RunId,
     ) -> Result<RunHead, String> {
+        self.head_with(now, ix, spec, &trigger.parameters_at(planned)?, (planned, id))
+    }
+
+    /// The head of a run with these parameters.
+    pub(super) fn head_with(
+        &self,
+        now: Timestamp,
+        ix: usize,
+        spec: &JobSpec,
+        given: &Map<String, Value>,
+        (planned, id): (Timestamp, RunId),
+    ) -> Result<RunHead, String> {
         let row = &self.triggers.entries[ix].row;
-        let given = trigger.parameters_at(planned)?;
         let params = spec
             .parameters
-            .resolve(&given)
+            .resolve(given)
             .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
         let params: Payload = serde_json::to_vec(&params).map_err(|error| error.to_string())?.into();
         if params.len() > limits::PARAMS_BYTES_MAX {
@@ -115,14 +144,27 @@ impl Cell {
             params,
             overlap: Default::default(),
             submitted_by: format!("trigger:{}", row.key.name).into(),
-            fired: Some(Box::new(Fired { trigger: (&*row.key.name).into(), planned, backfill: None })),
+            fired: Some(Box::new(Fired {
+                trigger: (&*row.key.name).into(),
+                planned,
+                backfill: None,
+                depth: 0,
+            })),
         })
     }
 
     /// Fires for those who asked, whatever the clock says.
     pub(super) fn fire_asked(&mut self, now: Timestamp, ix: usize, spec: &Arc<JobSpec>, trigger: &Trigger) {
         let mut planned = now;
-        for (request, by) in self.triggers.entries[ix].asked.take().into_iter().flat_map(|asked| *asked) {
+        let asked = self.triggers.entries[ix].asked.take();
+        for (request, wanted) in asked.into_iter().flat_map(|asked| *asked) {
+            let by = match wanted {
+                Wanted::ByHand(by) => by,
+                Wanted::Call(call) => {
+                    self.take_call(now, ix, (spec, trigger), request, *call);
+                    continue;
+                }
+            };
             let entry = &mut self.triggers.entries[ix];
             while self.runs.find(entry.row.key.run_at(planned)).is_some() {
                 planned = planned + Duration::from_micros(1);
@@ -132,7 +174,7 @@ impl Cell {
             entry.waits = false;
             let (last, awaits_end, fired) =
                 (entry.row.state.last, entry.row.state.awaits_end, entry.row.state.fired);
-            let made = self.fire(now, ix, spec, trigger, planned, id);
+            let made = self.fire(now, ix, spec, trigger, planned, (id, 0));
             planned = planned + Duration::from_micros(1);
             let state = &mut self.triggers.entries[ix].row.state;
             state.fired = fired;
@@ -141,7 +183,7 @@ impl Cell {
             }
             self.mark_trigger(ix);
             if let Some(line) = self.outbox.ledger.back_mut() {
-                line.say(&format!("fired by {by}"));
+                line.say(&format!("{BY_HAND}{by}"));
             }
             let exists = made || self.runs.find(id).is_some();
             let answer = match exists {
@@ -162,7 +204,7 @@ pub(super) fn is_untouched(status: &RunStatus) -> bool {
 }
 
 /// The beginning of what went wrong.
-fn cut(mut text: String) -> String {
+pub(super) fn cut(mut text: String) -> String {
     let mut end = text.len().min(limits::MESSAGE_BYTES_MAX);
     while !text.is_char_boundary(end) {
         end -= 1;

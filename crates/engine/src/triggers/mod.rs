@@ -7,21 +7,27 @@
 //! - `row` is what is kept, and how a new version of a job changes it.
 //! - `catch_up` decides which moments fire: pure.
 //! - `due` looks at a trigger whose time has come; `fire` makes its run.
-//! - `ends` follows the ends of runs; `read` takes rows in; `command` does what people ask; `cut` writes.
+//! - `backfill` makes up for moments of the past.
+//! - `call` takes calls of webhooks.
+//! - `pending` are the ends that were not followed yet; `ends` follows them; `read` takes rows in; `command` does what people ask; `cut` writes.
 
+mod backfill;
+mod call;
 mod catch_up;
 mod command;
+mod cursor;
 mod cut;
 mod due;
 mod ends;
 mod fire;
+mod pending;
 mod read;
 mod row;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mainspring_model::{JobId, JobSpec, Namespace, RunHead, hash};
+use mainspring_model::{BackfillId, Calendars, JobId, JobSpec, Namespace, RunHead, RunId, hash};
 use mainspring_store::Record;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -29,12 +35,26 @@ use crate::event::RequestId;
 use crate::pool::Pool;
 use crate::timers::{Armed, Subject, Timers};
 
+pub use backfill::{Backfill, MomentsQuery, MomentsRead, Tally};
+pub use call::HookCall;
 pub use command::TriggerCommand;
+pub use cursor::{Jumped, Moved};
 pub(crate) use cut::{Line, PER_BATCH_MAX};
+pub use ends::TriggerPaused;
+pub use pending::End;
 pub use row::{Follows, Merged, Occurrence, Outcome, TriggerKey, TriggerRow, TriggerState, merge, news_key};
 
-/// Who wants a trigger to fire, and whom to answer.
-type Asked = Vec<(RequestId, Box<str>)>;
+/// What is wanted of a trigger, and whom to answer.
+type Asked = Vec<(RequestId, Wanted)>;
+
+/// Why a trigger should fire now.
+#[derive(Debug)]
+enum Wanted {
+    /// Somebody says so.
+    ByHand(Box<str>),
+    /// Its webhook was called.
+    Call(Box<HookCall>),
+}
 
 /// A trigger in memory. There may be a million.
 #[derive(Debug)]
@@ -70,8 +90,23 @@ pub(crate) struct Triggers {
     /// Specifications to be read, and who waits for those under way.
     to_read: Vec<(JobId, u32)>,
     wanted: FxHashMap<(JobId, u32), Vec<u32>>,
+    /// Ends that were not followed yet.
+    pub(crate) pending: pending::Pending,
+    /// Those whose cursor somebody wants elsewhere, and what the ledger says where it was moved back.
+    moves: FxHashMap<u32, Vec<cursor::Move>>,
+    books: FxHashMap<u32, cursor::Book>,
     /// What ended while the cell was being loaded.
     early: Vec<ends::Ended>,
+    /// Runs of calls that were read before the cell was loaded.
+    pub(crate) early_calls: Vec<u32>,
+    /// Runs of calls that are being inserted, by the key of the delivery, with their trigger.
+    unbegun: FxHashMap<Box<str>, (u32, RunId)>,
+    /// The calendars of those whose specification is known.
+    calendars: FxHashMap<u32, Calendars>,
+    /// Backfills whose moments are being asked for.
+    asking: FxHashSet<(u32, BackfillId)>,
+    /// Backfills whose active runs may have ended under another owner.
+    unsure: FxHashSet<(u32, BackfillId)>,
     /// The newest news that was heard of each job.
     news: FxHashMap<JobId, u64>,
 }
@@ -145,6 +180,10 @@ impl Triggers {
             }
         }
         self.by_key.remove(&place);
+        self.calendars.remove(&(ix as u32));
+        self.books.remove(&(ix as u32));
+        self.asking.retain(|(of, _)| *of != ix as u32);
+        self.unsure.retain(|(of, _)| *of != ix as u32);
         if let Some(waiting) = self.wanted.get_mut(&wanted) {
             waiting.retain(|have| *have != ix as u32);
         }
@@ -156,7 +195,13 @@ impl Triggers {
     pub(crate) fn follow(&self, head: &RunHead, job_name: &str) -> bool {
         let fired_by = head.fired.as_ref().and_then(|fired| self.find(head.job, &fired.trigger));
         self.followers.contains_key(&(head.namespace.clone(), job_name.into()))
-            || fired_by.is_some_and(|ix| self.entries[ix].row.state.awaits_end)
+            || head.fired.as_ref().is_some_and(|fired| fired.backfill.is_some())
+            || fired_by.is_some_and(|ix| self.entries[ix].row.state.delay_us > 0)
+    }
+
+    /// The calendars that a trigger names.
+    fn calendars_of(&self, ix: usize) -> &Calendars {
+        self.calendars.get(&(ix as u32)).unwrap_or(Calendars::NONE)
     }
 
     /// How many are in memory.
@@ -176,6 +221,8 @@ pub struct SpecRead {
     pub spec: Option<Arc<JobSpec>>,
     /// Whether the job is paused.
     pub pause: Option<mainspring_model::JobPause>,
+    /// The calendars that its triggers name.
+    pub calendars: Calendars,
 }
 
 /// Rows that were asked for.

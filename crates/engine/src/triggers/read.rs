@@ -5,7 +5,8 @@ use mainspring_store::{Record, RecordQuery};
 use rustc_hash::FxHashSet;
 
 use super::fire::is_untouched;
-use super::row::{self, TriggerRow};
+use super::pending::End;
+use super::row::{self, TriggerKey, TriggerRow};
 use super::{TriggersRead, row::news_of};
 use crate::cell::Cell;
 use crate::message::{Answer, Message};
@@ -37,25 +38,67 @@ impl Cell {
                 _ => {}
             };
         }
+        if TriggerKey::of_ledger(&query).is_some() {
+            return self.ledger_read(now, query, &rows, more);
+        }
+        if End::is_asked(&query) {
+            return self.ends_read(query, &rows, more);
+        }
         let job = query.prefix.get(2..).and_then(|job| job.try_into().ok()).map(JobId::from_bytes);
-        let found: Vec<TriggerRow> = rows.iter().filter_map(TriggerRow::read).collect();
+        let (found, damaged): (Vec<_>, Vec<_>) =
+            rows.iter().map(|record| TriggerRow::read(record).ok_or(record)).partition(Result::is_ok);
+        damaged.into_iter().filter_map(Result::err).for_each(|record| self.report_damage(record));
+        let found: Vec<TriggerRow> = found.into_iter().flatten().collect();
         if let Some(job) = job {
             self.drop_missing(job, &found);
         }
         for row in found {
-            self.take_row(now, row);
+            self.take_row(row);
         }
         match (job, rows.last()) {
             (None, Some(last)) if more => self.read_on(query, last),
-            (None, _) if self.loading.is_some() => self.loaded(now),
-            (None, _) => {}
+            (None, _) => self.outbox.now.push(Message::ReadTriggers(End::of_cell(self.config.cell))),
             (Some(_), _) => {}
         }
+    }
+
+    /// A row that cannot be read stops nobody, and is not passed over in silence.
+    fn report_damage(&mut self, record: &Record) {
+        let key = TriggerKey::placed(record.key.as_bytes());
+        let row =
+            key.map_or_else(|| "a trigger".to_owned(), |key| format!("trigger {} of {}", key.name, key.job));
+        self.outbox.now.push(Message::Damaged { row });
     }
 
     fn read_on(&mut self, query: RecordQuery, last: &Record) {
         let query = RecordQuery { after: Some(last.key.clone()), ..query };
         self.outbox.now.push(Message::ReadTriggers(query));
+    }
+
+    /// Ends that were not followed yet: the last that a new owner has to know of triggers.
+    fn ends_read(&mut self, query: RecordQuery, rows: &[Record], more: bool) {
+        for record in rows {
+            match End::read(record) {
+                Some((key, list)) => self.triggers.pending.load(key, record.revision, list),
+                None => self.report_damage(record),
+            }
+        }
+        match rows.last() {
+            Some(last) if more => self.read_on(query, last),
+            _ => {
+                self.drop_orphans();
+                self.load_runs();
+            }
+        }
+    }
+
+    /// What triggers that are gone had to follow is of no interest.
+    fn drop_orphans(&mut self) {
+        let is_gone = |key: &&TriggerKey| self.triggers.find(key.job, &key.name).is_none();
+        let gone: Vec<TriggerKey> = self.triggers.pending.keys().filter(is_gone).cloned().collect();
+        for key in &gone {
+            self.triggers.pending.clear(key);
+        }
     }
 
     fn news_read(&mut self, rows: &[Record], whole: bool) {
@@ -87,17 +130,18 @@ impl Cell {
     }
 
     pub(super) fn drop_trigger(&mut self, ix: usize) {
+        let key = self.triggers.entries[ix].row.key.clone();
+        self.triggers.pending.clear(&key);
         for request in self.triggers.remove(ix) {
             let message = "the trigger was removed".to_owned();
             self.reply_now(request, Answer::Refused { code: mainspring_model::ErrorCode::NotFound, message });
         }
     }
 
-    fn take_row(&mut self, now: Timestamp, row: TriggerRow) {
+    fn take_row(&mut self, row: TriggerRow) {
         let Some(ix) = self.triggers.find(row.key.job, &row.key.name) else {
             let ix = self.triggers.insert(row);
-            self.recall(now, ix);
-            return self.arm_trigger(ix);
+            return self.recall(ix);
         };
         let entry = &mut self.triggers.entries[ix];
         let unwritten = entry.stale || entry.dirty;
@@ -110,6 +154,10 @@ impl Cell {
             entry.row.revision = row.revision;
             entry.row.state.version = row.state.version;
             entry.spec = None;
+            if row.state.fires_at != entry.row.state.fires_at && !row.state.follows_ends() {
+                // A calendar may have changed: the next moment is found anew.
+                entry.row.state.fires_at = Some(self.last_now);
+            }
             if unwritten {
                 self.mark_trigger(ix);
             }
@@ -118,6 +166,9 @@ impl Cell {
         let (asked, waits) = (entry.asked.take(), entry.waits);
         let state = row::carried(&entry.row.state, row.state.clone());
         let changed = state != row.state;
+        if !entry.row.state.follows_the_same(&state) {
+            self.triggers.pending.clear(&row.key);
+        }
         self.triggers.remove(ix);
         let ix = self.triggers.insert(TriggerRow { state, ..row });
         let entry = &mut self.triggers.entries[ix];
@@ -125,22 +176,27 @@ impl Cell {
         if changed {
             self.mark_trigger(ix);
         }
-        self.recall(now, ix);
-        self.arm_trigger(ix);
+        self.recall(ix);
     }
 
-    /// What a new owner finds out from the runs: whether the last one waits, or has ended meanwhile.
-    fn recall(&mut self, now: Timestamp, ix: usize) {
-        let state = &self.triggers.entries[ix].row.state;
-        let run = state.last.and_then(|last| self.runs.find(last)).map(|run| &self.runs.entries[run].status);
-        match run.filter(|run| !run.state.is_terminal()) {
-            Some(run) => self.triggers.entries[ix].waits = is_untouched(run),
-            // It ended, and whoever owned the cell then could not write down what follows.
-            None if state.awaits_end => {
-                self.delay_on(now, ix);
-                self.mark_trigger(ix);
-            }
-            None => {}
+    /// The runs are known too.
+    pub(crate) fn recall_triggers(&mut self) {
+        let all: Vec<usize> = self.triggers.by_key.values().map(|ix| *ix as usize).collect();
+        for ix in all {
+            self.recall(ix);
         }
+    }
+
+    /// What a new owner finds out: whether the last run waits, and what was not followed.
+    fn recall(&mut self, ix: usize) {
+        if self.loading.is_some() {
+            return; // The runs are not known yet.
+        }
+        self.recall_backfills(ix);
+        let entry = &mut self.triggers.entries[ix];
+        if let Some(run) = entry.row.state.last.and_then(|last| self.runs.find(last)) {
+            entry.waits = is_untouched(&self.runs.entries[run].status);
+        }
+        self.heed_ends(ix);
     }
 }

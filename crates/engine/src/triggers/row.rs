@@ -7,9 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_model::spec::{After, Trigger, When};
-use mainspring_model::{CellId, JobId, JobSpec, Namespace, Pause, RunId, Timestamp, hash};
+use mainspring_model::{
+    BackfillId, Calendars, CellId, JobId, JobSpec, Namespace, Pause, RunId, Timestamp, hash,
+};
 use mainspring_store::{Record, RecordKey, RecordKind, RecordQuery, Write};
 use serde::{Deserialize, Serialize};
+
+use super::backfill::Backfill;
+use super::cursor::Moved;
 
 /// Where triggers stand: by cell, job and name.
 const TRIGGERS: RecordKind = RecordKind(1_001);
@@ -22,7 +27,7 @@ const OCCURRENCES_KEPT: Duration = Duration::from_secs(90 * 86_400);
 /// How long an owner may take to hear of news.
 const NEWS_KEPT: Duration = Duration::from_secs(3_600);
 /// Rows read at once.
-const PAGE_ROWS: usize = 5_000;
+pub(super) const PAGE_ROWS: usize = 5_000;
 
 /// Which trigger.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -79,9 +84,73 @@ pub struct TriggerState {
     /// How long after the end of its last run it fires, in microseconds; 0 when it does not follow that.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub delay_us: u64,
-    /// The job whose ends it follows, and what it has not followed yet.
+    /// The job whose ends it follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<Box<Follows>>,
+    /// Whether it follows calls.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_called: bool,
+    /// What stands between the cursor and the ledger, if something does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved: Option<Box<Moved>>,
+    /// Its backfills, the oldest first: those that go on, and the last of those that are over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[allow(
+        clippy::box_collection,
+        reason = "hardly any trigger has one, and there may be a million triggers"
+    )]
+    pub backfills: Option<Box<Vec<Backfill>>>,
+}
+
+impl TriggerState {
+    /// Its backfills, the oldest first.
+    pub fn backfills(&self) -> &[Backfill] {
+        self.backfills.as_ref().map_or(&[], |backfills| backfills)
+    }
+
+    pub(super) fn backfills_mut(&mut self) -> &mut Vec<Backfill> {
+        self.backfills.get_or_insert_default()
+    }
+
+    pub(super) fn backfill_mut(&mut self, id: BackfillId) -> Option<&mut Backfill> {
+        self.backfills.as_mut()?.iter_mut().find(|one| one.id == id)
+    }
+
+    /// Moments up to here are told.
+    pub(super) fn told_until(&self) -> Timestamp {
+        let jumped = self.moved.as_ref().and_then(|moved| moved.jumped.as_ref());
+        jumped.map_or(self.cursor, |jumped| jumped.from)
+    }
+
+    /// As somebody writes it who does not know how far the owner is.
+    fn put(&self) -> Self {
+        let mut state = self.clone();
+        if !state.follows_ends() {
+            state.moved.get_or_insert_default().put = true;
+        }
+        state
+    }
+
+    /// Whether it has made all the runs that it makes.
+    pub(super) fn is_spent(&self, trigger: &Trigger) -> bool {
+        trigger.count.is_some_and(|count| self.fired >= u64::from(count.get()))
+    }
+
+    /// The moment that a delay fires for next, as whoever fires it counts it.
+    pub(super) fn due_delay(&self) -> Option<Timestamp> {
+        self.next.map(|next| next.max(self.cursor + Duration::from_micros(1)))
+    }
+
+    /// Whether what it had to follow is still of interest to what it is now.
+    pub(super) fn follows_the_same(&self, other: &Self) -> bool {
+        let job = |state: &Self| state.follows.as_ref().map(|follows| follows.after.job.clone());
+        job(self) == job(other) && (self.delay_us > 0) == (other.delay_us > 0)
+    }
+
+    /// Whether it follows the ends of runs, or calls, and not the clock.
+    pub(super) fn follows_ends(&self) -> bool {
+        self.follows.is_some() || self.delay_us > 0 || self.is_called
+    }
 }
 
 /// The ends that a trigger follows.
@@ -89,9 +158,6 @@ pub struct TriggerState {
 pub struct Follows {
     /// Of which job, and which ends.
     pub after: After,
-    /// Runs of that job that ended and were not followed yet, with the moments planned for them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pending: Vec<(RunId, Timestamp)>,
 }
 
 /// What became of a planned moment, or of several in a row.
@@ -113,6 +179,9 @@ pub struct Occurrence {
     /// The run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
+    /// The backfill that made up for it: a line of its own, behind the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backfill: Option<BackfillId>,
     /// When it was decided.
     pub at: Timestamp,
 }
@@ -154,25 +223,61 @@ impl TriggerKey {
         self.derived(run.made_at(), run.as_bytes())
     }
 
+    /// One more run of a planned moment, after this one.
+    pub(super) fn run_again(&self, planned: Timestamp, before: RunId) -> RunId {
+        self.derived(planned, &[before.as_bytes().as_slice(), b"again"].concat())
+    }
+
     fn derived(&self, at: Timestamp, cause: &[u8]) -> RunId {
         let bytes = [self.job.as_bytes().as_slice(), self.name.as_bytes(), &[0], cause].concat();
         let (one, other) = (hash::bytes(&bytes), hash::bytes(&[&bytes[..], b"/"].concat()));
         RunId::new(at, u128::from(one) << 64 | u128::from(other))
     }
 
-    fn place(&self, cell: CellId) -> RecordKey {
+    pub(super) fn place(&self, cell: CellId) -> RecordKey {
         [&cell.0.to_be_bytes()[..], self.job.as_bytes(), self.name.as_bytes()].concat().into()
+    }
+
+    /// Which trigger has this place.
+    pub(super) fn placed(place: &[u8]) -> Option<Self> {
+        let (_, rest) = place.split_at_checked(size_of::<CellId>())?;
+        let (job, name) = rest.split_first_chunk::<16>()?;
+        let name = std::str::from_utf8(name).ok()?.into();
+        Some(Self { job: JobId::from_bytes(*job), name })
     }
 
     fn ledger(&self) -> Vec<u8> {
         [self.job.as_bytes().as_slice(), self.name.as_bytes(), &[0]].concat()
     }
 
-    /// A page of its ledger, the newest first, before a moment.
-    pub fn occurrences(&self, before: Option<Timestamp>, limit: usize) -> RecordQuery {
-        let prefix = self.ledger();
-        let after = before.map(|before| [&prefix[..], &ordered(before)].concat().into());
-        RecordQuery { kind: OCCURRENCES, prefix: prefix.into(), after, reverse: true, limit }
+    /// A page of its ledger, the newest first, before a line.
+    pub fn occurrences(&self, before: Option<(Timestamp, Option<BackfillId>)>, limit: usize) -> RecordQuery {
+        let prefix = self.ledger().into();
+        let after = before.map(|(planned, backfill)| self.line(planned, backfill));
+        RecordQuery { kind: OCCURRENCES, prefix, after, reverse: true, limit }
+    }
+
+    /// Whose ledger is asked for.
+    pub(super) fn of_ledger(query: &RecordQuery) -> Option<Self> {
+        let (job, name) = query.prefix.split_first_chunk::<16>().filter(|_| query.kind == OCCURRENCES)?;
+        let name = std::str::from_utf8(name.strip_suffix(&[0])?).ok()?.into();
+        Some(Self { job: JobId::from_bytes(*job), name })
+    }
+
+    /// A page of its ledger, the oldest first, after a place in it.
+    pub(super) fn lines_after(&self, after: RecordKey, limit: usize) -> RecordQuery {
+        let (prefix, after) = (self.ledger().into(), Some(after));
+        RecordQuery { kind: OCCURRENCES, prefix, after, reverse: false, limit }
+    }
+
+    /// The place in its ledger before all lines of a moment.
+    pub(super) fn ledger_before(&self, planned: Timestamp) -> RecordKey {
+        self.line(planned - Duration::from_micros(1), Some(BackfillId::MAX))
+    }
+
+    fn line(&self, planned: Timestamp, backfill: Option<BackfillId>) -> RecordKey {
+        let backfill = backfill.as_ref().map_or(&[][..], |backfill| backfill.as_bytes());
+        [&self.ledger()[..], &ordered(planned), backfill].concat().into()
     }
 }
 
@@ -194,10 +299,7 @@ impl TriggerRow {
 
     /// Reads a record; none when it is not one of a trigger.
     pub fn read(record: &Record) -> Option<Self> {
-        let (_, rest) = record.key.as_bytes().split_at_checked(size_of::<CellId>())?;
-        let (job, name) = rest.split_first_chunk::<16>()?;
-        let name = std::str::from_utf8(name).ok()?.into();
-        let key = TriggerKey { job: JobId::from_bytes(*job), name };
+        let key = TriggerKey::placed(record.key.as_bytes())?;
         let state = serde_json::from_slice(&record.value).ok()?;
         (record.kind == TRIGGERS).then_some(Self { key, revision: record.revision, state })
     }
@@ -218,12 +320,28 @@ impl TriggerRow {
 impl Occurrence {
     /// One moment.
     pub(super) fn one(planned: Timestamp, at: Timestamp, outcome: Outcome) -> Self {
-        Self { planned, through: None, count: Some(1), outcome, reason: "".into(), run: None, at }
+        Self {
+            planned,
+            through: None,
+            count: Some(1),
+            outcome,
+            reason: "".into(),
+            run: None,
+            backfill: None,
+            at,
+        }
+    }
+
+    /// Whether the run is its own, and not one of another moment that covers it.
+    pub(super) fn is_own(&self) -> bool {
+        self.run.is_some() && self.outcome != Outcome::Merged
     }
 
     /// Reads a record; none when it is not one of the ledger.
     pub fn read(record: &Record) -> Option<Self> {
-        let planned = moment(record.key.as_bytes().last_chunk()?);
+        let (_, rest) = record.key.as_bytes().split_at_checked(size_of::<JobId>())?;
+        let name = rest.iter().position(|byte| *byte == 0)?;
+        let planned = moment(rest[name + 1..].first_chunk()?);
         let occurrence: Self = serde_json::from_slice(&record.value).ok()?;
         (record.kind == OCCURRENCES).then_some(Self { planned, ..occurrence })
     }
@@ -231,7 +349,7 @@ impl Occurrence {
     pub(super) fn write(&self, key: &TriggerKey) -> Record {
         Record {
             kind: OCCURRENCES,
-            key: [&key.ledger()[..], &ordered(self.planned)].concat().into(),
+            key: key.line(self.planned, self.backfill),
             revision: 1,
             expires_at: Some(self.at + OCCURRENCES_KEPT),
             value: serde_json::to_vec(self).unwrap_or_default().into(),
@@ -298,6 +416,8 @@ pub struct Merged<'a> {
     pub spec: Option<&'a JobSpec>,
     /// Now.
     pub now: Timestamp,
+    /// The calendars that its triggers name.
+    pub calendars: &'a Calendars,
     /// The revision of the news that stands, if any does.
     pub news: Option<u64>,
 }
@@ -305,21 +425,23 @@ pub struct Merged<'a> {
 /// The writes that bring the rows of a job's triggers to a new version: a trigger that says the same stays where it is, one
 /// that says something else begins now. They go into the transaction that puts the job.
 pub fn merge(old: &[TriggerRow], of: Merged<'_>) -> Vec<Write> {
-    let Merged { cell, namespace, job, version, spec, now, news } = of;
+    let Merged { cell, namespace, job, version, spec, now, news, .. } = of;
     let triggers = spec.map_or(&[][..], |spec| &spec.triggers);
     let mut writes = Vec::new();
     for trigger in triggers {
         let Some(spec) = spec else { continue };
         let seed = Trigger::seed(namespace, spec.name.as_str());
         let key = TriggerKey { job, name: trigger.name.as_str().into() };
-        let fresh = begin(trigger, seed, namespace, version, now);
+        let fresh = begin(trigger, seed, &of);
         let row = match old.iter().find(|row| row.key == key) {
             None => TriggerRow { key, revision: 1, state: fresh },
             Some(row) => TriggerRow {
                 key,
                 revision: row.revision + 1,
                 state: match row.state.definition == fresh.definition {
-                    true => TriggerState { version, ..row.state.clone() },
+                    true => {
+                        planned_anew(TriggerState { version, ..row.state.put() }, trigger, seed, of.calendars)
+                    }
                     false => carried(&row.state, fresh),
                 },
             },
@@ -348,22 +470,35 @@ pub fn merge(old: &[TriggerRow], of: Merged<'_>) -> Vec<Write> {
 
 /// What a trigger that says something else keeps of what it was: its pause, and what it has under way.
 pub(super) fn carried(old: &TriggerState, new: TriggerState) -> TriggerState {
-    let mut state = TriggerState { pause: old.pause.clone(), last: old.last, ..new };
+    let (pause, backfills) = (old.pause.clone(), old.backfills.clone());
+    let mut state = TriggerState { pause, backfills, last: old.last, ..new };
     if state.delay_us > 0 && old.awaits_end {
         (state.next, state.fires_at, state.awaits_end) = (None, None, true);
     }
-    if let (Some(new), Some(old)) = (&mut state.follows, &old.follows)
-        && new.after.job == old.after.job
-        && !old.pending.is_empty()
+    state
+}
+
+/// A trigger that heeds calendars may have another next moment than was thought.
+fn planned_anew(
+    mut state: TriggerState,
+    trigger: &Trigger,
+    seed: u64,
+    calendars: &Calendars,
+) -> TriggerState {
+    let is_over = trigger.count.is_some_and(|count| state.fired >= u64::from(count.get()));
+    if !trigger.calendar.is_empty()
+        && !is_over
+        && let Some(schedule) = trigger.schedule(seed, calendars)
     {
-        new.pending = old.pending.clone();
-        (state.next, state.fires_at) = (Some(state.cursor), Some(state.cursor));
+        state.next = schedule.next(state.cursor.as_micros()).map(Timestamp::from_micros);
+        state.fires_at = state.next.map(|next| trigger.fires_at(seed, next));
     }
     state
 }
 
 /// A trigger that nobody knew before.
-fn begin(trigger: &Trigger, seed: u64, namespace: &Namespace, version: u32, now: Timestamp) -> TriggerState {
+fn begin(trigger: &Trigger, seed: u64, of: &Merged<'_>) -> TriggerState {
+    let Merged { namespace, version, now, calendars, .. } = *of;
     let mut state = TriggerState {
         namespace: namespace.clone(),
         version,
@@ -378,6 +513,9 @@ fn begin(trigger: &Trigger, seed: u64, namespace: &Namespace, version: u32, now:
         awaits_end: false,
         delay_us: 0,
         follows: None,
+        is_called: matches!(trigger.when, When::Webhook { .. }),
+        backfills: None,
+        moved: None,
     };
     match &trigger.when {
         // A moment that has passed is late, not forgotten.
@@ -387,25 +525,30 @@ fn begin(trigger: &Trigger, seed: u64, namespace: &Namespace, version: u32, now:
             state.delay_us = u64::try_from(delay.as_micros()).unwrap_or(u64::MAX);
         }
         When::After { after } => {
-            state.follows = Some(Box::new(Follows { after: after.clone(), pending: Vec::new() }));
+            state.follows = Some(Box::new(Follows { after: after.clone() }));
         }
         When::Cron { .. } | When::Every { .. } | When::Webhook { .. } => {}
     }
-    if let Some(schedule) = trigger.schedule(seed) {
+    if let Some(schedule) = trigger.schedule(seed, calendars) {
         state.next = schedule.next(state.cursor.as_micros()).map(Timestamp::from_micros);
         state.fires_at = state.next.map(|next| trigger.fires_at(seed, next));
     }
     state
 }
 
-/// A hash of what decides when a trigger fires. What it gives to its runs, and what it does about missed moments, may change
-/// under way.
+/// A hash of what decides when a trigger fires. What it gives to its runs, what it does about missed moments, and how callers
+/// prove themselves, may change under way.
 fn definition(trigger: &Trigger) -> u64 {
-    let when = Trigger {
+    let when = match &trigger.when {
+        When::Webhook { .. } => When::Webhook { webhook: Default::default() },
+        other => other.clone(),
+    };
+    let trigger = Trigger {
+        when,
         parameters: Default::default(),
         misfire: Default::default(),
         pause_after: None,
         ..trigger.clone()
     };
-    hash::bytes(&serde_json::to_vec(&when).unwrap_or_default())
+    hash::bytes(&serde_json::to_vec(&trigger).unwrap_or_default())
 }

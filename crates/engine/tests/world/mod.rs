@@ -17,7 +17,9 @@ use std::sync::Arc;
 use mainspring_engine::{
     Batch, Cell, Config, Event, LoadedRun, Message, RequestId, ShelfRead, Tenure, TriggersRead,
 };
-use mainspring_model::{CellId, Epoch, JobId, JobSpec, MemberId, NodeId, Run, RunId, Timestamp, limits};
+use mainspring_model::{
+    Calendars, CellId, Epoch, JobId, JobSpec, MemberId, NodeId, Run, RunId, Timestamp, limits,
+};
 use mainspring_store::{LeaseGrant, LeaseRequest, ShelfQuery};
 use mainspring_store_mem::MemCore;
 
@@ -39,6 +41,8 @@ pub(crate) struct World {
     pub(crate) commits: bool,
     /// Nodes that live: they beat while time passes.
     pub(crate) agents: BTreeMap<NodeId, Agent>,
+    /// What triggers find when they name a calendar.
+    pub(crate) calendars: Calendars,
     names: BTreeMap<RunId, String>,
     specs: BTreeMap<(JobId, u32), Arc<JobSpec>>,
     jobs: u128,
@@ -70,6 +74,7 @@ impl World {
             obedient: true,
             commits: true,
             agents: BTreeMap::new(),
+            calendars: Calendars::default(),
             names: BTreeMap::new(),
             specs: BTreeMap::new(),
             jobs: 0,
@@ -148,6 +153,11 @@ impl World {
                         let query = query.clone();
                         let read = TriggersRead { query, rows: page.rows, more: page.more };
                         self.cell.handle(self.now, Event::TriggersRead(Box::new(read)));
+                        continue;
+                    }
+                    Message::ReadMoments(query) => {
+                        let read = self.moments_read(query);
+                        self.cell.handle(self.now, Event::MomentsRead(Box::new(read)));
                         continue;
                     }
                     Message::ReadSpecs(keys) => {

@@ -65,6 +65,13 @@ impl World {
         self.handle(Event::Hello(Box::new(Hello { node, session, beat, held })));
     }
 
+    /// Every node connects again.
+    pub(crate) fn connect_all(&mut self) {
+        for id in self.agents.keys().copied().collect::<Vec<_>>() {
+            self.connect(id);
+        }
+    }
+
     /// The node falls silent. What it held stays with it.
     pub(crate) fn silence(&mut self, id: NodeId) -> Agent {
         self.agents.remove(&id).expect("a node that lives")

@@ -64,7 +64,8 @@ impl World {
                 if *stale { " stale" } else { "" }
             ),
             Message::Read(query) => format!("read {:?}", query.shelf),
-            Message::ReadTriggers(_) | Message::ReadSpecs(_) => return None,
+            Message::ReadTriggers(_) | Message::ReadSpecs(_) | Message::ReadMoments(_) => return None,
+            Message::Damaged { row } => format!("damaged {row}"),
             Message::Hint { cell } => format!("hint {cell}"),
         })
     }

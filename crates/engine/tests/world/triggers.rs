@@ -1,7 +1,8 @@
 //! Triggers as a test speaks of them.
 
 use mainspring_engine::{
-    Event, Merged, Occurrence, SpecRead, TriggerCommand, TriggerKey, TriggerRow, merge, news_key,
+    End, Event, Merged, MomentsQuery, MomentsRead, Occurrence, SpecRead, TriggerCommand, TriggerKey,
+    TriggerRow, merge, news_key,
 };
 use mainspring_model::spec::{self, Format, Trigger};
 use mainspring_model::{JobId, JobSpec, Run};
@@ -49,6 +50,7 @@ impl World {
             version: job.version,
             spec: Some(&job.spec),
             now: self.now,
+            calendars: &self.calendars,
             news: self.store.record(kind, &key).map(|record| record.revision),
         };
         let writes = merge(&old, merged);
@@ -86,6 +88,27 @@ impl World {
         lines.map(words).collect()
     }
 
+    /// The ends that a trigger has not followed yet.
+    pub(crate) fn ends(&self, job: &Job, name: &str) -> Vec<End> {
+        let page = self.store.records(&End::of_cell(CELL)).expect("a page");
+        let mut lists = page.rows.iter().filter_map(End::read);
+        let found = lists.find(|(key, _)| key.job == job.id && *key.name == *name);
+        found.map(|(_, list)| list).unwrap_or_default()
+    }
+
+    /// The row of a trigger says something that nobody can read.
+    pub(crate) fn spoil_row(&mut self, job: &Job, name: &str) {
+        let row = self.trigger(job, name);
+        let record = mainspring_store::Record {
+            revision: row.revision + 1,
+            value: (*b"{").into(),
+            ..row.record(CELL)
+        };
+        let write = Write::PutRecord(Box::new(record));
+        let outcomes = self.store.commit(&Transaction::unfenced(vec![write])).expect("a row");
+        assert_eq!(outcomes, [Outcome::Applied]);
+    }
+
     /// Writes a row as somebody else would.
     pub(crate) fn put_row(&mut self, row: &TriggerRow) {
         let write = Write::PutRecord(Box::new(row.record(CELL)));
@@ -107,9 +130,21 @@ impl World {
         runs
     }
 
+    /// What the store says of moments.
+    pub(super) fn moments_read(&self, query: &MomentsQuery) -> MomentsRead {
+        let records = |query| self.store.records(&query);
+        MomentsRead::read(query.clone(), records, |runs| self.store.runs_by_id(runs)).expect("moments")
+    }
+
     pub(super) fn spec_read(&self, (job, version): (JobId, u32)) -> SpecRead {
         let pause = self.store.job(job).and_then(|job| job.job_pause());
-        SpecRead { job, version, spec: self.specs.get(&(job, version)).cloned(), pause }
+        SpecRead {
+            job,
+            version,
+            spec: self.specs.get(&(job, version)).cloned(),
+            pause,
+            calendars: self.calendars.clone(),
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::{LogicalTime, Template, Webhook, schema};
+use crate::calendar::Calendars;
 use crate::name::Name;
 use crate::namespace::Namespace;
 use crate::time::Timestamp;
@@ -41,6 +42,10 @@ pub struct Trigger {
     #[schema(value_type = Option<u32>, minimum = 1)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<NonZeroU32>,
+    /// Calendars of the namespace, or of one above it, that say when it does not fire.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Option<schema::CalendarNames>)]
+    pub calendar: Vec<Name>,
     /// Fires up to so much later, always by the same for one planned moment, so that many do not fire at once.
     #[schema(value_type = schema::DurationText)]
     #[serde(with = "duration_text", skip_serializing_if = "Duration::is_zero")]
@@ -258,8 +263,8 @@ impl Trigger {
         hash::mix(hash::bytes(namespace.as_str().as_bytes()) ^ hash::bytes(job.as_bytes()).rotate_left(1))
     }
 
-    /// When it is due; none when it follows the ends of runs, or calls.
-    pub fn schedule(&self, seed: u64) -> Option<Schedule> {
+    /// When it is due; none when it follows no clock. A calendar that is not among those given leaves nothing out.
+    pub fn schedule(&self, seed: u64, calendars: &Calendars) -> Option<Schedule> {
         let rhythm = match &self.when {
             When::Cron { cron, days, dst, .. } => {
                 Rhythm::Cron { cron: Box::new(Cron::parse(cron, days.rule(), seed).ok()?), dst: *dst }
@@ -270,7 +275,8 @@ impl Trigger {
         };
         let bounds =
             Bounds { from: self.from.map(Timestamp::as_micros), until: self.until.map(Timestamp::as_micros) };
-        Some(Schedule { zone: self.zone(), bounds, ..Schedule::new(rhythm) })
+        let without = self.calendar.iter().filter_map(|name| calendars.get(name.as_str()).cloned()).collect();
+        Some(Schedule { zone: self.zone(), bounds, without, ..Schedule::new(rhythm) })
     }
 
     /// Where its wall clock is read.

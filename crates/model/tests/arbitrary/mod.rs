@@ -301,6 +301,7 @@ fn trigger(when: When) -> Trigger {
         from: None,
         until: None,
         count: None,
+        calendar: Vec::new(),
         jitter: Duration::ZERO,
         misfire: Misfire::default(),
         parameters: BTreeMap::new(),

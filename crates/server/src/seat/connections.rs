@@ -123,6 +123,8 @@ impl Connections {
             | Message::Read(_)
             | Message::ReadTriggers(_)
             | Message::ReadSpecs(_)
+            | Message::ReadMoments(_)
+            | Message::Damaged { .. }
             | Message::Hint { .. } => {}
         }
     }

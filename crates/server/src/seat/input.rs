@@ -2,7 +2,9 @@
 
 use mainspring_app::audit;
 use mainspring_app::ports::{CellError, Command, LiveRun, NewRun, Overview};
-use mainspring_engine::{Answer, Event, LeaseAnswer, LoadedRun, ShelfRead, SpecRead, TriggersRead};
+use mainspring_engine::{
+    Answer, Event, LeaseAnswer, LoadedRun, MomentsRead, ShelfRead, SpecRead, TriggersRead,
+};
 use mainspring_model::{Node, NodeId, Pause, RunId, Timestamp};
 use mainspring_store::{Outcome, Record};
 use mainspring_wire::agent::ToNode;
@@ -92,6 +94,8 @@ pub(super) enum Delivery {
     Triggers(Option<Box<TriggersRead>>),
     /// What triggers say was read. None when nobody wants it any more.
     Specs(Option<Vec<SpecRead>>),
+    /// What became of planned moments was read. None when nobody wants it any more.
+    Moments(Option<Box<MomentsRead>>),
 }
 
 /// What the store says about a cell that was just taken.

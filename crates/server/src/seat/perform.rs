@@ -8,7 +8,7 @@ use mainspring_engine::{Cell, Message};
 use mainspring_model::Timestamp;
 use mainspring_store::Outcome;
 use tokio_util::sync::CancellationToken;
-use tracing::warn;
+use tracing::{error, warn};
 
 use super::input::Delivery;
 use super::task::Seat;
@@ -88,6 +88,7 @@ impl Seat {
         let (mut transaction, engine_writes) = match reign.cell.cut() {
             Some(batch) => {
                 let writes = batch.transaction.writes.len();
+                reign.audit.extend(batch.paused.into_iter().map(translate::paused));
                 (batch.transaction, writes)
             }
             None => return self.write_audit(),
@@ -138,6 +139,14 @@ impl Seat {
                 let (store, given_up) = (Arc::clone(&self.config.store), reign.given_up.clone());
                 self.beside(async move { Delivery::Specs(read::specs_of(&*store, keys, &given_up).await) });
             }
+            Message::ReadMoments(query) => {
+                let Some(reign) = &self.tenure else { return };
+                let (store, given_up) = (Arc::clone(&self.config.store), reign.given_up.clone());
+                self.beside(async move {
+                    Delivery::Moments(read::moments(&*store, &query, &given_up).await.map(Box::new))
+                });
+            }
+            Message::Damaged { row } => error!(cell = %self.id, %row, "a stored row is damaged and left out"),
             // Where another process owns that cell, it finds the runs at its next look.
             Message::Hint { cell } => {
                 if let Some(hint) = self.config.hints.get(usize::from(cell.0)) {

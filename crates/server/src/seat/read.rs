@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use mainspring_engine::{LoadedRun, ShelfRead, SpecRead, TriggersRead};
+use mainspring_engine::{LoadedRun, MomentsQuery, MomentsRead, ShelfRead, SpecRead, TriggersRead};
 use mainspring_model::spec::{self, Format};
-use mainspring_model::{JobId, JobPause, JobSpec, Run};
+use mainspring_model::{Calendars, JobId, JobPause, JobSpec, Run};
 use mainspring_store::{RecordQuery, Result, ShelfQuery, Store};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -72,16 +72,51 @@ pub(super) async fn specs_of(
     Some(read)
 }
 
+/// Reads what became of planned moments, in the same way.
+pub(super) async fn moments(
+    store: &dyn Store,
+    query: &MomentsQuery,
+    given_up: &CancellationToken,
+) -> Option<MomentsRead> {
+    let mut patience = Patience::default();
+    loop {
+        match mainspring_app::read_moments(store, query.clone()).await {
+            Ok(read) => return Some(read),
+            Err(error) => patience.wait(&error, given_up).await?,
+        }
+    }
+}
+
 async fn specs_with_pauses(store: &dyn Store, keys: &[(JobId, u32)]) -> Result<Vec<SpecRead>> {
     let specs = specs(store, keys.to_vec()).await?;
     let pauses = pauses(store, keys.iter().map(|(job, _)| *job).collect()).await?;
-    let read = |(job, version): &(JobId, u32)| SpecRead {
-        job: *job,
-        version: *version,
-        spec: specs.get(&(*job, *version)).cloned(),
-        pause: pauses.get(job).cloned(),
-    };
-    Ok(keys.iter().map(read).collect())
+    let mut read = Vec::with_capacity(keys.len());
+    for (job, version) in keys {
+        let spec = specs.get(&(*job, *version)).cloned();
+        let calendars = match &spec {
+            Some(spec) => calendars(store, *job, spec).await?,
+            None => Calendars::default(),
+        };
+        read.push(SpecRead {
+            job: *job,
+            version: *version,
+            spec,
+            pause: pauses.get(job).cloned(),
+            calendars,
+        });
+    }
+    Ok(read)
+}
+
+/// The calendars that a job's triggers name, which hardly any do.
+async fn calendars(store: &dyn Store, job: JobId, spec: &JobSpec) -> Result<Calendars> {
+    if spec.triggers.iter().all(|trigger| trigger.calendar.is_empty()) {
+        return Ok(Calendars::default());
+    }
+    match store.job(job).await? {
+        Some(job) => mainspring_app::read_calendars(store, &job.namespace, spec).await,
+        None => Ok(Calendars::default()),
+    }
 }
 
 /// Longer and longer pauses between tries.

@@ -249,7 +249,11 @@ impl Seat {
             Delivery::Read(Some(page)) => self.handle(Event::ShelfRead(page)),
             Delivery::Triggers(Some(read)) => self.handle(Event::TriggersRead(read)),
             Delivery::Specs(Some(specs)) => self.handle(Event::SpecsRead(specs)),
-            Delivery::Read(None) | Delivery::Triggers(None) | Delivery::Specs(None) => {}
+            Delivery::Moments(Some(read)) => self.handle(Event::MomentsRead(read)),
+            Delivery::Read(None)
+            | Delivery::Triggers(None)
+            | Delivery::Specs(None)
+            | Delivery::Moments(None) => {}
         }
     }
 

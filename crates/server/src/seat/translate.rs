@@ -1,7 +1,9 @@
 //! Between the words of the use cases and those of the engine.
 
+use mainspring_app::Operation;
+use mainspring_app::audit::{Entry, Outcome};
 use mainspring_app::ports::{Changed, Command};
-use mainspring_engine::{Cell, Event, LoadedRun, RequestId};
+use mainspring_engine::{Cell, Event, LoadedRun, RequestId, TriggerPaused};
 use mainspring_model::Timestamp;
 use mainspring_store::{Transaction, Write};
 
@@ -14,6 +16,23 @@ pub(super) fn event(command: Command, request: RequestId, row: Option<Box<Loaded
         Command::TriggersChanged { job } => Event::TriggersChanged { request, job },
         Command::Trigger { key, command } => Event::Trigger { request, key, command },
         Command::Drain { node, deadline } => Event::Drain { request, node, deadline },
+    }
+}
+
+/// A trigger that paused itself, as it is written down.
+pub(super) fn paused(paused: TriggerPaused) -> Entry {
+    let TriggerPaused { namespace, job, trigger, pause } = paused;
+    Entry {
+        at: pause.at,
+        actor: pause.by.as_ref().into(),
+        token: None,
+        operation: Operation::TriggerPause,
+        namespace: Some(namespace),
+        target: Some(format!("{job}/{trigger}").into()),
+        outcome: Outcome::Allowed,
+        detail: Some(pause.note),
+        request_id: None,
+        from: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod audit;
+mod hooks;
 mod jobs;
 mod load;
 mod namespaces;

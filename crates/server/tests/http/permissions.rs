@@ -139,6 +139,30 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
             let path = of_trigger(world, target, Some("/cursor")).await;
             with("PUT", path, json!({"cursor": "2100-01-01T00:00:00Z"}))
         }
+        Operation::CalendarList => sample("GET", format!("/v1/calendars?namespace={target}")),
+        Operation::CalendarGet => sample("GET", calendar(world, target).await),
+        Operation::CalendarPut => with("PUT", calendar(world, target).await, json!({"weekend": ["sun"]})),
+        Operation::CalendarDelete => sample("DELETE", calendar(world, target).await),
+        Operation::BackfillList => sample("GET", of_trigger(world, target, Some("/backfills")).await),
+        Operation::BackfillPlan => backfill(world, target, "/backfills/plan").await,
+        Operation::BackfillStart => backfill(world, target, "/backfills").await,
+        Operation::BackfillStop => {
+            let id = mainspring_model::BackfillId::new(mainspring_model::Timestamp::ZERO, 1);
+            let path = of_trigger(world, target, Some("/backfills")).await;
+            let body = json!({"from": "2026-01-01T00:00:00Z", "until": "2026-01-01T02:00:00Z", "id": id});
+            world.post(&path, body).await;
+            sample("POST", of_trigger(world, target, Some(&format!("/backfills/{id}/stop"))).await)
+        }
+        Operation::TriggerToken => sample("POST", of_hook(world, target).await),
+        Operation::TriggerRevoke => {
+            let path = of_hook(world, target).await;
+            world.post(&path, json!({})).await.expect(201);
+            sample("DELETE", path)
+        }
+        Operation::HookCall => {
+            let made = world.post(&of_hook(world, target).await, json!({})).await.expect(201);
+            with("POST", text(&made["path"]), json!({}))
+        }
         Operation::RunSubmit => with("POST", "/v1/runs", json!({"namespace": target, "job": "etl"})),
         Operation::RunSubmitSpec => {
             let spec = json!({"name": "once", "script": "true"});
@@ -225,10 +249,27 @@ async fn run(world: &World, target: &str, tail: &str) -> String {
 }
 
 /// A trigger, or all of its job.
+async fn calendar(world: &World, target: &str) -> String {
+    let path = format!("/v1/calendars/rest?namespace={target}");
+    world.put(&path, json!({"weekend": ["sat", "sun"]})).await;
+    path
+}
+
+async fn backfill(world: &World, target: &str, tail: &str) -> Sample {
+    let body = json!({"from": "2026-01-01T00:00:00Z", "until": "2026-01-01T02:00:00Z"});
+    with("POST", of_trigger(world, target, Some(tail)).await, body)
+}
+
 async fn of_trigger(world: &World, target: &str, tail: Option<&str>) -> String {
     world.timed(target, "timed", json!([{"every": "1h"}])).await;
     let tail = tail.map(|tail| format!("/every{tail}")).unwrap_or_default();
     format!("/v1/jobs/timed/triggers{tail}?namespace={target}")
+}
+
+/// The token of a webhook.
+async fn of_hook(world: &World, target: &str) -> String {
+    world.timed(target, "called", json!([{"webhook": {}}])).await;
+    format!("/v1/jobs/called/triggers/webhook/token?namespace={target}")
 }
 
 async fn member(world: &World, target: &str) -> String {

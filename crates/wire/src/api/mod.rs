@@ -6,10 +6,13 @@
 
 mod artifact;
 mod audit;
+mod backfill;
 mod bulk;
+mod calendar;
 mod cause;
 mod cluster;
 mod doctor;
+mod hook;
 mod job;
 mod load;
 mod log;
@@ -32,10 +35,13 @@ mod watch;
 
 pub use artifact::Artifact;
 pub use audit::{AuditEntry, AuditOutcome};
+pub use backfill::{Backfill, BackfillAction, BackfillPlan, BackfillRequest, BackfillState, PlannedMoment};
 pub use bulk::{BulkAction, BulkFailure, BulkRequest, BulkResult};
+pub use calendar::Calendar;
 pub use cause::Cause;
 pub use cluster::{Cell, Cluster, Health, PauseCell, Readiness, SchedulerMember};
 pub use doctor::{Doctor, Finding, Severity};
+pub use hook::{Delivered, HookToken, HookTokenRequest};
 pub use job::{Change, Job, JobDiff, JobVersion, NoteRequest, Pause, PutOutcome};
 pub use load::{Crowd, CrowdTrigger, LoadReport, LoadRequest, PoolLoad, Spread};
 pub use log::{LogLine, LogPage, LogStream};

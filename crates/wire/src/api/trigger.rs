@@ -1,7 +1,7 @@
 //! Triggers, where they stand, what they plan and what became of it.
 
 use mainspring_model::spec;
-use mainspring_model::{JobId, Namespace, RunId};
+use mainspring_model::{BackfillId, JobId, Namespace, RunId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -31,7 +31,7 @@ pub struct Trigger {
     pub spec: Value,
     /// Planned moments up to here are accounted for.
     pub cursor: Time,
-    /// The next planned moment; absent when there is none, or when it follows the ends of runs.
+    /// The next planned moment; absent when there is none, or when it follows the ends of runs, or calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Time>,
     /// When that fires: with its jitter.
@@ -77,6 +77,10 @@ pub struct Occurrence {
     /// The run that was made, or that it is covered by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
+    /// The backfill that made up for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub backfill: Option<BackfillId>,
     /// When it was decided.
     pub at: Time,
     /// How much later than planned, in milliseconds.
@@ -140,7 +144,7 @@ pub struct Preview {
     pub description: Description,
     /// Where its wall clock is read.
     pub zone: String,
-    /// The next moments. None for triggers that follow the ends of runs.
+    /// The next moments. None for triggers that follow the ends of runs, or calls.
     pub moments: Vec<Planned>,
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use mainspring_engine::TriggerRow;
-use mainspring_model::{Counts, ErrorCode, JobId, JobSpec, Namespace, Timestamp, counter};
+use mainspring_model::{Calendars, Counts, ErrorCode, JobId, JobSpec, Namespace, Timestamp, counter};
 use mainspring_store::{CounterQuery, RecordQuery};
 use mainspring_wire::api::{LoadReport, LoadRequest};
 use rustc_hash::FxHashMap;
@@ -13,6 +13,7 @@ use super::plan::Plan;
 use super::tally::{Span, load};
 use super::{HOUR_S, SECOND_US};
 use crate::app::App;
+use crate::calendars::read_calendars;
 use crate::error::{Error, Result};
 use crate::limits::{
     LOAD_DAYS_DEFAULT, LOAD_DAYS_MAX, LOAD_MOMENTS_MAX, LOAD_STATS_PAGES_MAX, LOAD_TRIGGERS_MAX, PAGE_MAX,
@@ -28,7 +29,7 @@ const LOOK_BACK: Duration = Duration::from_secs(7 * 86_400);
 #[derive(Default)]
 struct Gathered {
     plans: Vec<Plan>,
-    /// How many follow the ends of runs.
+    /// How many follow the ends of runs, or calls.
     following: u64,
     /// Whether there are more.
     more: bool,
@@ -81,7 +82,8 @@ impl App {
             for row in &rows {
                 let Some(spec) = specs.get(&(row.key.job, row.state.version)) else { continue };
                 let usual_us = usual_us.get(&row.key.job).copied().unwrap_or(0);
-                gathered.add(row, spec, usual_us, now);
+                let calendars = read_calendars(&*self.store, &row.state.namespace, spec).await?;
+                gathered.add(row, spec, &calendars, usual_us, now);
             }
             let last = page.rows.last().filter(|_| page.more).map(|last| last.key.clone());
             if last.is_none() || gathered.more {
@@ -142,10 +144,17 @@ impl App {
 }
 
 impl Gathered {
-    fn add(&mut self, row: &TriggerRow, spec: &JobSpec, usual_us: u64, now: Timestamp) {
+    fn add(
+        &mut self,
+        row: &TriggerRow,
+        spec: &JobSpec,
+        calendars: &Calendars,
+        usual_us: u64,
+        now: Timestamp,
+    ) {
         let named = |trigger: &&mainspring_model::spec::Trigger| *trigger.name.as_str() == *row.key.name;
         let Some(trigger) = spec.triggers.iter().find(named) else { return };
-        match Plan::of(row, spec, trigger, now) {
+        match Plan::of(row, (spec, trigger), calendars, now) {
             None => self.following += 1,
             Some(_) if self.plans.len() == LOAD_TRIGGERS_MAX => self.more = true,
             Some(plan) => self.plans.push(Plan { usual_us, ..plan }),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mainspring_cron::{Every, Micros, Rhythm, Schedule};
 use mainspring_engine::TriggerRow;
 use mainspring_model::spec::{Trigger, When};
-use mainspring_model::{JobSpec, Namespace, Timestamp, duration_text, time};
+use mainspring_model::{Calendars, JobSpec, Namespace, Timestamp, duration_text, time};
 
 use super::SECOND_US;
 
@@ -33,9 +33,14 @@ pub(super) struct Plan {
 
 impl Plan {
     /// None when it follows the ends of runs, or calls.
-    pub(super) fn of(row: &TriggerRow, spec: &JobSpec, trigger: &Trigger, now: Timestamp) -> Option<Self> {
+    pub(super) fn of(
+        row: &TriggerRow,
+        (spec, trigger): (&JobSpec, &Trigger),
+        calendars: &Calendars,
+        now: Timestamp,
+    ) -> Option<Self> {
         let seed = Trigger::seed(&row.state.namespace, spec.name.as_str());
-        let schedule = trigger.schedule(seed)?;
+        let schedule = trigger.schedule(seed, calendars)?;
         let fires_at_most = trigger.count.map_or(u64::MAX, |count| u64::from(count.get()));
         Some(Self {
             namespace: row.state.namespace.clone(),

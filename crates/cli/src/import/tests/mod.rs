@@ -4,7 +4,7 @@ mod crontabs;
 mod units;
 
 use mainspring_model::spec::Trigger;
-use mainspring_model::{Namespace, Timestamp, time};
+use mainspring_model::{Calendars, Namespace, Timestamp, time};
 
 use super::{Import, Imported, Kind, Settings, Zone};
 
@@ -16,7 +16,7 @@ fn settings(zone: &str) -> Settings {
 fn firings(job: &Imported, trigger: usize, after: &str, count: usize) -> Vec<String> {
     let trigger = &job.spec.triggers[trigger];
     let seed = Trigger::seed(&"default".parse::<Namespace>().unwrap(), job.spec.name.as_str());
-    let schedule = trigger.schedule(seed).unwrap();
+    let schedule = trigger.schedule(seed, Calendars::NONE).unwrap();
     let mut at = time::text::parse(after).unwrap().as_micros();
     let mut found = Vec::new();
     while let Some(next) = schedule.next(at).filter(|_| found.len() < count) {

@@ -23,11 +23,16 @@ use crate::spec::{
 };
 use crate::time::{self, Timestamp};
 
+/// Calendars that a trigger may name.
+const CALENDARS_MAX: usize = 10;
+
 /// The kinds of triggers, and the fields that only one of them has.
 const KINDS: [&str; 6] = ["cron", "every", "delay", "at", "after", "webhook"];
 const OF_CRON: [&str; 3] = ["zone", "days", "dst"];
 /// What makes no sense for what happens once, or when something else does.
 const OF_REPEATED: [&str; 3] = ["from", "until", "count"];
+/// What makes no sense for what does not repeat by the clock.
+const OF_RHYTHMS: [&str; 1] = ["calendar"];
 /// What makes no sense for what no clock plans.
 const OF_CLOCKS: [&str; 2] = ["jitter", "misfire"];
 
@@ -55,6 +60,7 @@ fn trigger(reader: &mut Reader, value: &Value) -> Option<Trigger> {
     let from = fields.optional("from", moment);
     let until = fields.optional("until", moment);
     let count = fields.optional("count", integer(1..=COUNT_MAX)).and_then(NonZeroU32::new);
+    let calendar = fields.or_default("calendar", calendars);
     let jitter = fields.or_default("jitter", duration);
     let misfire = fields.or_default("misfire", misfire);
     let is_called = fields.has("webhook");
@@ -72,7 +78,7 @@ fn trigger(reader: &mut Reader, value: &Value) -> Option<Trigger> {
         None if is_named => return None,
         None => when.kind().parse().ok()?,
     };
-    Some(Trigger { name, when, from, until, count, jitter, misfire, parameters, pause_after })
+    Some(Trigger { name, when, from, until, count, calendar, jitter, misfire, parameters, pause_after })
 }
 
 fn when(fields: &mut Fields<'_, '_>) -> Option<When> {
@@ -100,6 +106,7 @@ fn when(fields: &mut Fields<'_, '_>) -> Option<When> {
     let repeats = matches!(*kind, "cron" | "every");
     let why = "belongs to `cron`, `every` and `webhook`, which fire again and again";
     refuse(fields, OF_REPEATED, repeats || *kind == "webhook", why);
+    refuse(fields, OF_RHYTHMS, repeats, "belongs to `cron` and `every`, which repeat by the clock");
     let why = "belongs to `cron`, `every` and `at`, which follow the clock";
     refuse(fields, OF_CLOCKS, repeats || *kind == "at", why);
     match *kind {
@@ -132,6 +139,19 @@ fn when(fields: &mut Fields<'_, '_>) -> Option<When> {
         "after" => after.map(|after| When::After { after }),
         _ => webhook.map(|webhook| When::Webhook { webhook }),
     }
+}
+
+/// The names of calendars: one, or several.
+fn calendars(reader: &mut Reader, value: &Value) -> Option<Vec<Name>> {
+    if value.is_string() {
+        return parsed::<Name>(reader, value).map(|name| vec![name]);
+    }
+    let names = list(parsed::<Name>)(reader, value)?;
+    if names.len() > CALENDARS_MAX {
+        reader.problem(format!("names {} calendars; at most {CALENDARS_MAX} are allowed", names.len()));
+        return None;
+    }
+    Some(names)
 }
 
 fn refuse<const N: usize>(fields: &mut Fields<'_, '_>, words: [&'static str; N], allowed: bool, why: &str) {

@@ -41,7 +41,6 @@ pub(crate) const RESERVED: &[(&str, &str, &str)] = &[
     ("retention", "occurrences", "how long planned firings are kept"),
     ("retention", "artifacts", "how long outputs are kept"),
     ("retry", "on_oom", "more memory for the next attempt"),
-    ("trigger", "calendar", "days and times that are left out, shared by a namespace"),
     ("timeout", "warn", "a warning before a limit passes"),
 ];
 

@@ -29,6 +29,9 @@ pub(crate) struct Moment;
 /// What happens when clocks are turned.
 pub(crate) struct DstChoice;
 
+/// One calendar, or several.
+pub(crate) struct CalendarNames;
+
 /// A countable in thousandths.
 pub(crate) struct Milli;
 
@@ -93,6 +96,18 @@ described!(
             "overlap": {"type": "string", "enum": ["first", "both"], "description": "A time that comes twice."},
         },
         "additionalProperties": false,
+    })
+);
+
+described!(
+    CalendarNames,
+    "CalendarNames",
+    json!({
+        "description": "The name of a calendar, or several.",
+        "anyOf": [
+            {"type": "string", "minLength": 1, "maxLength": NAME_BYTES_MAX, "pattern": name::NAME_PATTERN},
+            {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": NAME_BYTES_MAX, "pattern": name::NAME_PATTERN}},
+        ],
     })
 );
 

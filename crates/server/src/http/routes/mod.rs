@@ -2,7 +2,10 @@
 
 mod artifacts;
 mod audit;
+mod backfills;
+mod calendars;
 mod cluster;
+mod hooks;
 mod jobs;
 mod logs;
 mod manual;
@@ -25,7 +28,10 @@ use super::route::Route;
 pub(crate) fn all() -> Vec<Route> {
     [
         jobs::routes(),
+        backfills::routes(),
+        calendars::routes(),
         triggers::routes(),
+        hooks::routes(),
         submit::routes(),
         runs::routes(),
         logs::routes(),

@@ -6,11 +6,13 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use mainspring_app::{NamedTrigger, Operation, PageRequest};
 use mainspring_model::Namespace;
-use mainspring_wire::api::{self, CursorRequest, LoadRequest, NoteRequest, PreviewRequest};
+use mainspring_wire::api::{
+    self, CursorRequest, HookToken, HookTokenRequest, LoadRequest, NoteRequest, PreviewRequest,
+};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::http::answer::{Answer, json, located, ok, tagged, unless_known};
+use crate::http::answer::{Answer, empty, json, located, ok, tagged, unless_known};
 use crate::http::body::{Json, OptionalJson};
 use crate::http::caller::SignedIn;
 use crate::http::edge::Edge;
@@ -19,6 +21,7 @@ use crate::http::route::Route;
 use crate::http::tag::condition;
 
 const ONE: &str = "/v1/jobs/{job}/triggers/{trigger}";
+const TOKEN: &str = "/v1/jobs/{job}/triggers/{trigger}/token";
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -58,6 +61,15 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/v1/jobs/{job}/triggers/{trigger}/fire", Operation::TriggerFire, fire)
             .query::<InNamespace>()
             .answers::<api::Submitted>(201, "The run that was made."),
+        Route::post(TOKEN, Operation::TriggerToken, make_token)
+            .query::<InNamespace>()
+            .optional_body::<HookTokenRequest>()
+            .answers::<HookToken>(201, "The token; it is shown once."),
+        Route::delete(TOKEN, Operation::TriggerRevoke, revoke_token).query::<InNamespace>().answers_raw(
+            204,
+            "The token is void.",
+            None,
+        ),
     ]
 }
 
@@ -76,7 +88,7 @@ struct HistoryQuery {
 
 type Context = State<Arc<Edge>>;
 
-fn named<'a>(path: &'a PathParts, namespace: &'a Namespace) -> NamedTrigger<'a> {
+pub(super) fn named<'a>(path: &'a PathParts, namespace: &'a Namespace) -> NamedTrigger<'a> {
     NamedTrigger { namespace, job: path.text("job"), trigger: path.text("trigger") }
 }
 
@@ -184,4 +196,27 @@ async fn fire(
     let namespace = query.or_default();
     let submitted = edge.app.fire_trigger(&caller, named(&path, &namespace)).await?;
     located(json(StatusCode::CREATED, &submitted), &format!("/v1/runs/{}", submitted.id))
+}
+
+async fn make_token(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(query): Query<InNamespace>,
+    OptionalJson(request): OptionalJson<HookTokenRequest>,
+) -> Answer {
+    let namespace = query.or_default();
+    let made = edge.app.create_hook_token(&caller, named(&path, &namespace), request).await?;
+    json(StatusCode::CREATED, &made)
+}
+
+async fn revoke_token(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(query): Query<InNamespace>,
+) -> Answer {
+    let namespace = query.or_default();
+    edge.app.revoke_hook_token(&caller, named(&path, &namespace)).await?;
+    empty()
 }

@@ -1,0 +1,219 @@
+//! Backfills: planned, begun and stopped here, performed by the owner of the trigger's cell.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use mainspring_cron::Schedule;
+use mainspring_engine::{Backfill, MomentsQuery, Tally, TriggerCommand, TriggerRow};
+use mainspring_model::spec::Trigger;
+use mainspring_model::{BackfillId, BackfillOrder, ErrorCode, Job, Makeup};
+use mainspring_wire::api::{
+    self, BackfillAction, BackfillPlan, BackfillRequest, BackfillState, PlannedMoment,
+};
+
+use super::act::Named;
+use super::moments::read_moments;
+use crate::app::App;
+use crate::calendars::read_calendars;
+use crate::error::{Error, Result};
+use crate::operation::Operation;
+use crate::ports::Command;
+use crate::precondition::Precondition;
+use crate::principal::Caller;
+use crate::runs::priority_from;
+
+/// Moments that one backfill may make up for.
+const MOMENTS_MAX: usize = 100_000;
+/// Moments that a plan lists.
+const LISTED_MAX: usize = 1_000;
+
+impl App {
+    /// What a backfill would do, without doing it.
+    pub async fn plan_backfill(
+        &self,
+        caller: &Caller,
+        named: Named<'_>,
+        request: BackfillRequest,
+    ) -> Result<BackfillPlan> {
+        self.allow(caller, Operation::BackfillPlan, Some(named.namespace)).await?;
+        let job = self.find_job(named.namespace, named.job).await?;
+        let row = self.find_trigger(&job, named.trigger).await?;
+        let (backfill, trigger, schedule) = self.checked(caller, &job, &row, request).await?;
+        let total = count(&backfill, &schedule);
+        let moments = backfill.upcoming(&schedule, LISTED_MAX);
+        let query = MomentsQuery { key: row.key, backfill: backfill.id, moments: moments.clone() };
+        let read = read_moments(&*self.store, query).await?;
+        let zone = trigger.zone();
+        let look = |planned: mainspring_model::Timestamp| {
+            let last = read.last(planned);
+            let action = match backfill.reprocess.decide(last.map(|(run, _, state)| (run, state))) {
+                Makeup::Run => BackfillAction::Run,
+                Makeup::Again(_) => BackfillAction::Again,
+                Makeup::Leave(_) => BackfillAction::Leave,
+            };
+            PlannedMoment {
+                planned: planned.into(),
+                local: zone.wall_clock(planned.as_micros().div_euclid(1_000_000)),
+                action,
+                run: last.map(|(run, ..)| run),
+            }
+        };
+        let moments: Vec<PlannedMoment> = moments.into_iter().map(look).collect();
+        Ok(BackfillPlan { total, truncated: total > moments.len(), moments })
+    }
+
+    /// Begins to make up for moments of the past.
+    pub async fn start_backfill(
+        &self,
+        caller: &Caller,
+        named: Named<'_>,
+        request: BackfillRequest,
+    ) -> Result<api::Backfill> {
+        let detail = format!(
+            "from {}{}",
+            request.from,
+            request.until.map(|until| format!(" until {until}")).unwrap_or_default()
+        );
+        let (job, key, entry) =
+            self.named(caller, Operation::BackfillStart, named, detail, Precondition::None).await?;
+        let row = self.find_trigger(&job, named.trigger).await?;
+        let backfill = match self.checked(caller, &job, &row, request).await {
+            Ok((backfill, ..)) => backfill,
+            Err(error) => return self.refused(entry, error).await,
+        };
+        let id = backfill.id;
+        let command = Command::Trigger { key, command: TriggerCommand::Backfill(Box::new(backfill)) };
+        self.command(self.cells.cell_of(named.namespace), command, entry).await?;
+        self.find_backfill(&job, named.trigger, id).await
+    }
+
+    /// The backfills of a trigger, the newest first.
+    pub async fn list_backfills(
+        &self,
+        caller: &Caller,
+        named: Named<'_>,
+    ) -> Result<api::Page<api::Backfill>> {
+        self.allow(caller, Operation::BackfillList, Some(named.namespace)).await?;
+        let job = self.find_job(named.namespace, named.job).await?;
+        let row = self.find_trigger(&job, named.trigger).await?;
+        let newest_first = row.state.backfills().iter().rev();
+        Ok(api::Page::whole(newest_first.map(|one| view(&row, one)).collect()))
+    }
+
+    /// A backfill makes no more runs; those that are active go on.
+    pub async fn stop_backfill(
+        &self,
+        caller: &Caller,
+        named: Named<'_>,
+        id: BackfillId,
+    ) -> Result<api::Backfill> {
+        let (job, key, entry) =
+            self.named(caller, Operation::BackfillStop, named, id.to_string(), Precondition::None).await?;
+        let command = TriggerCommand::StopBackfill { id, by: caller.subject().into() };
+        let cell = self.cells.cell_of(named.namespace);
+        self.command(cell, Command::Trigger { key, command }, entry).await?;
+        self.find_backfill(&job, named.trigger, id).await
+    }
+
+    async fn find_backfill(&self, job: &Job, trigger: &str, id: BackfillId) -> Result<api::Backfill> {
+        let row = self.find_trigger(job, trigger).await?;
+        let found = row.state.backfills().iter().find(|one| one.id == id);
+        found.map(|one| view(&row, one)).ok_or_else(|| Error::not_found(format!("backfill {id}")))
+    }
+
+    async fn checked(
+        &self,
+        caller: &Caller,
+        job: &Job,
+        row: &TriggerRow,
+        request: BackfillRequest,
+    ) -> Result<(Backfill, Trigger, Schedule)> {
+        let BackfillRequest { from, until, order, reprocess, max_active, priority, id } = request;
+        let invalid = |field: &str, message: String| Error::field(ErrorCode::InvalidRequest, field, message);
+        let spec = self.find_version(job.id, row.state.version).await?;
+        let trigger = spec.triggers.iter().find(|trigger| *trigger.name.as_str() == *row.key.name);
+        let seed = Trigger::seed(&row.state.namespace, spec.name.as_str());
+        let calendars = read_calendars(&*self.store, &row.state.namespace, &spec).await?;
+        let Some((trigger, schedule)) =
+            trigger.and_then(|trigger| Some((trigger, trigger.schedule(seed, &calendars)?)))
+        else {
+            let message = "it follows no clock: it has no planned moments to make up for";
+            return Err(invalid("trigger", message.to_owned()));
+        };
+        // What the trigger has not come to yet it fires by itself.
+        let passed = row.state.cursor + Duration::from_micros(1);
+        let until = until.map_or(passed, |until| until.0.min(passed));
+        if until <= from.0 {
+            let message = format!("is not before `until`; the trigger has passed {}", row.state.cursor);
+            return Err(invalid("from", message));
+        }
+        let max_active = max_active.unwrap_or(1);
+        let max_active = NonZeroU32::new(max_active).filter(|max| max.get() <= Backfill::MAX_ACTIVE_MAX);
+        let Some(max_active) = max_active else {
+            return Err(invalid("max_active", format!("1 to {} are allowed", Backfill::MAX_ACTIVE_MAX)));
+        };
+        let now = self.now();
+        let backfill = Backfill {
+            id: id.unwrap_or_else(|| self.random.backfill_id(now)),
+            from: from.0,
+            until,
+            order,
+            reprocess,
+            max_active,
+            priority: priority.map(|priority| priority_from(&priority, "")).transpose()?,
+            by: caller.subject().into(),
+            at: now,
+            cursor: None,
+            active: Vec::new(),
+            looked_at_all: false,
+            tally: Tally::default(),
+            ended_at: None,
+            stopped_by: None,
+        };
+        match count(&backfill, &schedule) {
+            0 => Err(invalid("from", "the trigger has no planned moment in this range".to_owned())),
+            1..=MOMENTS_MAX => Ok((backfill, trigger.clone(), schedule)),
+            _ => {
+                Err(invalid("from", format!("more than {MOMENTS_MAX} moments are in this range: take less")))
+            }
+        }
+    }
+}
+
+/// How many moments there are; one more than allowed when there are too many.
+fn count(backfill: &Backfill, schedule: &Schedule) -> usize {
+    let forward = Backfill { order: BackfillOrder::Oldest, ..backfill.clone() };
+    forward.upcoming(schedule, MOMENTS_MAX + 1).len()
+}
+
+fn view(row: &TriggerRow, one: &Backfill) -> api::Backfill {
+    let Tally { made, left, refused, succeeded, failed, other } = one.tally;
+    let state = match (one.looked_at_all, one.ended_at, &one.stopped_by) {
+        (false, ..) => BackfillState::Running,
+        (true, None, _) => BackfillState::Finishing,
+        (true, Some(_), None) => BackfillState::Done,
+        (true, Some(_), Some(_)) => BackfillState::Stopped,
+    };
+    api::Backfill {
+        id: one.id,
+        trigger: row.key.name.to_string(),
+        state,
+        from: one.from.into(),
+        until: one.until.into(),
+        order: one.order,
+        reprocess: one.reprocess,
+        max_active: one.max_active.get(),
+        by: one.by.to_string(),
+        at: one.at.into(),
+        cursor: one.cursor.map(Into::into),
+        active: one.active.iter().map(|(run, _)| *run).collect(),
+        made,
+        left,
+        refused,
+        succeeded,
+        failed,
+        other,
+        ended_at: one.ended_at.map(Into::into),
+        stopped_by: one.stopped_by.as_ref().map(ToString::to_string),
+    }
+}

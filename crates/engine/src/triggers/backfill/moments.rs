@@ -1,0 +1,129 @@
+//! The moments of a backfill, and what the ledger says of them.
+
+use std::time::Duration;
+
+use mainspring_cron::Schedule;
+use mainspring_model::{BackfillId, BackfillOrder, Run, RunId, RunState, Timestamp};
+use mainspring_store::{Page, Record, RecordKey, RecordQuery};
+
+use super::super::catch_up::Moments;
+use super::super::row::{Occurrence, TriggerKey};
+use super::Backfill;
+
+/// Moments whose past is asked for at once.
+const AT_ONCE_MAX: usize = 100;
+/// Lines of the ledger read at once.
+const LINES_MAX: usize = 1_000;
+
+/// Asks what became of moments before: answered with [`MomentsRead`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MomentsQuery {
+    /// The trigger.
+    pub key: TriggerKey,
+    /// Who asks.
+    pub backfill: BackfillId,
+    /// The moments, in the order of the backfill.
+    pub moments: Vec<Timestamp>,
+}
+
+/// What became of moments before.
+#[derive(Debug, Clone)]
+pub struct MomentsRead {
+    /// What was asked.
+    pub query: MomentsQuery,
+    /// The ledger's lines about them, in its order.
+    pub lines: Vec<Occurrence>,
+    /// The runs of those lines, as far as they are known.
+    pub states: Vec<(RunId, RunState)>,
+}
+
+impl Backfill {
+    /// The moments that come next, at most so many.
+    pub fn upcoming(&self, schedule: &Schedule, max: usize) -> Vec<Timestamp> {
+        let mut cursor = self.cursor;
+        let next = || {
+            cursor = self.after(schedule, cursor);
+            cursor
+        };
+        std::iter::from_fn(next).take(max).collect()
+    }
+
+    /// Those for which there is room.
+    pub(super) fn next_moments(&self, schedule: &Schedule) -> Vec<Timestamp> {
+        let room = (self.max_active.get() as usize).saturating_sub(self.active.len());
+        self.upcoming(schedule, room.min(AT_ONCE_MAX))
+    }
+
+    fn after(&self, schedule: &Schedule, cursor: Option<Timestamp>) -> Option<Timestamp> {
+        let moments = Moments(schedule);
+        let before_all = self.from - Duration::from_micros(1);
+        match self.order {
+            BackfillOrder::Oldest => {
+                moments.after(cursor.unwrap_or(before_all)).filter(|next| *next < self.until)
+            }
+            BackfillOrder::Newest => moments.last(before_all, cursor.unwrap_or(self.until)),
+        }
+    }
+}
+
+impl MomentsQuery {
+    /// A page of the ledger from the first moment on.
+    pub fn page(&self, after: Option<RecordKey>) -> RecordQuery {
+        let first = self.moments.iter().min().copied().unwrap_or(Timestamp::ZERO);
+        let after = after.unwrap_or_else(|| self.key.ledger_before(first));
+        self.key.lines_after(after, LINES_MAX)
+    }
+
+    /// Takes the lines of a page that are about the moments; answers where the next page begins, if one is needed.
+    pub fn take(&self, rows: &[Record], more: bool, lines: &mut Vec<Occurrence>) -> Option<RecordKey> {
+        let last = self.moments.iter().max().copied()?;
+        let read: Vec<Occurrence> = rows.iter().filter_map(Occurrence::read).collect();
+        let is_past = read.last().is_some_and(|line| line.planned > last);
+        lines.extend(read.into_iter().filter(|line| self.moments.contains(&line.planned)));
+        rows.last().filter(|_| more && !is_past).map(|record| record.key.clone())
+    }
+}
+
+impl MomentsRead {
+    /// Reads it from a store that answers at once.
+    pub fn read<E>(
+        query: MomentsQuery,
+        mut records: impl FnMut(RecordQuery) -> Result<Page<Record>, E>,
+        runs: impl FnOnce(&[RunId]) -> Result<Vec<Run>, E>,
+    ) -> Result<Self, E> {
+        let (mut lines, mut after) = (Vec::new(), None);
+        loop {
+            let page = records(query.page(after))?;
+            after = query.take(&page.rows, page.more, &mut lines);
+            if after.is_none() {
+                break;
+            }
+        }
+        let runs = runs(&Self::runs(&lines))?;
+        Ok(Self::of(query, lines, &runs))
+    }
+
+    /// What was read.
+    pub fn of(query: MomentsQuery, lines: Vec<Occurrence>, runs: &[Run]) -> Self {
+        let states = runs.iter().map(|run| (run.head.id, run.status.state)).collect();
+        Self { query, lines, states }
+    }
+
+    /// The runs whose states are wanted.
+    pub fn runs(lines: &[Occurrence]) -> Vec<RunId> {
+        lines.iter().filter_map(|line| line.run).collect()
+    }
+
+    /// The last run of a moment, the backfill that made it, and its state if it is known.
+    pub fn last(&self, planned: Timestamp) -> Option<(RunId, Option<BackfillId>, Option<RunState>)> {
+        // Lines of backfills come after the first, in the order in which those began. Covered moments name the run of another.
+        let mut lines = self.lines.iter().rev().filter(|line| line.planned == planned && line.is_own());
+        let line = lines.next()?;
+        let run = line.run?;
+        Some((run, line.backfill, self.state(run)))
+    }
+
+    pub(super) fn state(&self, run: RunId) -> Option<RunState> {
+        self.states.iter().find(|(known, _)| *known == run).map(|(_, state)| *state)
+    }
+}

@@ -1,0 +1,192 @@
+//! Backfills: moments of the past are made up for, each once, a few at a time.
+
+use std::num::NonZeroU32;
+
+use mainspring_engine::{Answer, Backfill, Tally, TriggerCommand};
+use mainspring_model::{BackfillId, BackfillOrder, Cause, Reprocess, Run, RunState};
+
+use crate::world::{Job, World, at, millis, secs};
+
+/// Hours 0 to 5 of a job that is an hour old, two at a time.
+fn hours(number: u128) -> Backfill {
+    Backfill {
+        id: BackfillId::new(at(0), number),
+        from: at(0) - secs(5 * 3_600),
+        until: at(0),
+        order: BackfillOrder::Oldest,
+        reprocess: Reprocess::None,
+        max_active: NonZeroU32::new(2).unwrap(),
+        priority: None,
+        by: "ann".into(),
+        at: at(0),
+        cursor: None,
+        active: Vec::new(),
+        looked_at_all: false,
+        tally: Tally::default(),
+        ended_at: None,
+        stopped_by: None,
+    }
+}
+
+fn hourly() -> (World, Job) {
+    let mut world = World::new();
+    world.node("a");
+    // Whole hours, counted from the beginning of the world.
+    let job = world.trigger_job_with(&["every: 1h, offset: 20s"], |spec| spec.retry.max = 0);
+    (world, job)
+}
+
+fn begin(world: &mut World, job: &Job, backfill: Backfill) {
+    world.command_trigger(job, "every", TriggerCommand::Backfill(Box::new(backfill)));
+    world.pass(millis(1));
+}
+
+fn standing(world: &World, job: &Job, number: usize) -> Backfill {
+    world.trigger(job, "every").state.backfills()[number].clone()
+}
+
+/// Ends every active run, again and again, until there are none; tells how many were active at most.
+fn work_off(world: &mut World, job: &Job, cause: Option<Cause>) -> usize {
+    let mut most = 0;
+    loop {
+        let active: Vec<_> =
+            world.runs_of(job).into_iter().filter(|run| !run.status.state.is_terminal()).collect();
+        most = most.max(active.len());
+        let Some(first) = active.first() else { return most };
+        match &cause {
+            Some(cause) => world.end(first.head.id, cause.clone()),
+            None => world.finish(first.head.id),
+        }
+        world.pass(millis(1));
+    }
+}
+
+fn logical_hours(world: &World, job: &Job) -> Vec<i64> {
+    let mut runs = world.runs_of(job);
+    runs.sort_by_key(|run| (run.head.created_at, run.status.placed_at));
+    runs.iter().map(hour).collect()
+}
+
+/// The hour that a run is for, counted from the beginning of the world.
+fn hour(run: &Run) -> i64 {
+    let planned = run.head.fired.as_ref().unwrap().planned;
+    (planned.as_micros() - at(0).as_micros()).div_euclid(3_600_000_000)
+}
+
+#[test]
+fn each_moment_of_the_range_runs_once_and_no_more_than_allowed_at_a_time() {
+    let (mut world, job) = hourly();
+    begin(&mut world, &job, hours(1));
+    assert_eq!(world.runs_of(&job).len(), 2);
+    assert_eq!(work_off(&mut world, &job, None), 2);
+    assert_eq!(logical_hours(&world, &job), [-5, -4, -3, -2, -1]);
+    let over = standing(&world, &job, 0);
+    assert_eq!((over.tally.made, over.tally.succeeded, over.ended_at.is_some()), (5, 5, true));
+    assert_eq!(world.ledger(&job, "every").len(), 5);
+    // Another of the same range finds that all have run.
+    begin(&mut world, &job, hours(2));
+    let again = standing(&world, &job, 1);
+    assert_eq!((again.tally.made, again.tally.left, again.ended_at.is_some()), (0, 5, true));
+    assert_eq!(world.runs_of(&job).len(), 5);
+}
+
+#[test]
+fn the_newest_may_go_first() {
+    let (mut world, job) = hourly();
+    let newest = BackfillOrder::Newest;
+    begin(&mut world, &job, Backfill { order: newest, max_active: NonZeroU32::MIN, ..hours(1) });
+    let mut order = Vec::new();
+    while let Some(run) = world.runs_of(&job).into_iter().find(|run| !run.status.state.is_terminal()) {
+        order.push(hour(&run));
+        world.finish(run.head.id);
+        world.pass(millis(1));
+    }
+    assert_eq!(order, [-1, -2, -3, -4, -5]);
+}
+
+#[test]
+fn what_failed_runs_again_and_what_succeeded_when_all_is_said() {
+    let (mut world, job) = hourly();
+    begin(&mut world, &job, hours(1));
+    let failed = world.runs_of(&job)[0].head.id;
+    world.end(failed, Cause::Exit { code: 1 });
+    work_off(&mut world, &job, None);
+    assert_eq!(world.state(failed), RunState::FinalFailed);
+    assert_eq!(standing(&world, &job, 0).tally.failed, 1);
+    begin(&mut world, &job, Backfill { reprocess: Reprocess::Failed, ..hours(2) });
+    work_off(&mut world, &job, None);
+    let mended = standing(&world, &job, 1).tally;
+    assert_eq!((mended.made, mended.left, mended.succeeded), (1, 4, 1));
+    begin(&mut world, &job, Backfill { reprocess: Reprocess::Failed, ..hours(3) });
+    assert_eq!(standing(&world, &job, 2).tally.left, 5, "the last run of the moment counts");
+    begin(&mut world, &job, Backfill { reprocess: Reprocess::All, ..hours(4) });
+    work_off(&mut world, &job, None);
+    assert_eq!(standing(&world, &job, 3).tally.made, 5);
+    assert_eq!(world.runs_of(&job).len(), 11);
+}
+
+#[test]
+fn it_goes_on_with_the_next_owner_and_doubles_nothing() {
+    let (mut world, job) = hourly();
+    begin(&mut world, &job, hours(1));
+    let before = world.trigger(&job, "every");
+    let first = world.runs_of(&job)[0].head.id;
+    world.finish(first);
+    world.pass(millis(1));
+    assert_eq!(world.runs_of(&job).len(), 3);
+    // As if the row had not been written with the run that followed.
+    let revision = world.trigger(&job, "every").revision + 1;
+    world.put_row(&mainspring_engine::TriggerRow { revision, ..before });
+    world.take_over();
+    world.connect_all();
+    world.pass(millis(1));
+    assert_eq!(work_off(&mut world, &job, None), 2);
+    assert_eq!(logical_hours(&world, &job), [-5, -4, -3, -2, -1]);
+    let over = standing(&world, &job, 0);
+    assert_eq!((over.tally.made, over.tally.succeeded, over.active.len()), (5, 5, 0));
+    assert!(over.ended_at.is_some());
+}
+
+#[test]
+fn its_runs_wait_where_the_job_skips_and_do_not_count_as_firings() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job_with(&["every: 1h, offset: 20s, count: 2, pause_after: 1"], |spec| {
+        let mut one = mainspring_model::spec::Concurrency::new(NonZeroU32::MIN);
+        one.overlap = mainspring_model::spec::Overlap::Skip;
+        spec.concurrency = Some(one);
+        spec.retry.max = 0;
+    });
+    begin(&mut world, &job, hours(1));
+    let states: Vec<_> = world.runs_of(&job).iter().map(|run| run.status.state).collect();
+    assert_eq!(states, [RunState::Running, RunState::Waiting]);
+    work_off(&mut world, &job, Some(Cause::Exit { code: 1 }));
+    let row = world.trigger(&job, "every").state;
+    assert_eq!((row.fired, row.failures, &row.pause), (0, 0, &None));
+    assert_eq!(row.backfills()[0].tally.failed, 5);
+}
+
+#[test]
+fn a_stopped_one_makes_no_more() {
+    let (mut world, job) = hourly();
+    begin(&mut world, &job, hours(1));
+    let stop = TriggerCommand::StopBackfill { id: hours(1).id, by: "bob".into() };
+    world.command_trigger(&job, "every", stop);
+    assert_eq!(standing(&world, &job, 0).ended_at, None, "two are active");
+    work_off(&mut world, &job, None);
+    let over = standing(&world, &job, 0);
+    assert_eq!((over.tally.made, over.stopped_by.as_deref()), (2, Some("bob")));
+    assert!(over.ended_at.is_some());
+}
+
+#[test]
+fn a_trigger_without_a_clock_has_nothing_to_make_up_for() {
+    let mut world = World::new();
+    let job = world.trigger_job(&["delay: 1h"]);
+    world.messages();
+    world.command_trigger(&job, "delay", TriggerCommand::Backfill(Box::new(hours(1))));
+    let refused = world.messages().into_iter().any(|message| {
+        matches!(message, mainspring_engine::Message::Reply { answer: Answer::Refused { .. }, .. })
+    });
+    assert!(refused);
+}

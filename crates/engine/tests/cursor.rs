@@ -1,0 +1,111 @@
+//! The cursor of a trigger is moved: what was told stays told once, and nothing happens twice.
+
+use mainspring_engine::TriggerCommand;
+
+use crate::world::{World, at, secs};
+
+fn to(second: i64) -> TriggerCommand {
+    TriggerCommand::Cursor { at: at(second), by: "ann".into() }
+}
+
+#[test]
+fn what_is_jumped_over_is_one_line() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job(&["every: 60s, offset: 20s"]);
+    world.pass(secs(70));
+    world.command_trigger(&job, "every", to(250));
+    world.pass(secs(1));
+    let row = world.trigger(&job, "every").state;
+    assert_eq!((row.cursor, row.next), (at(250), Some(at(300))), "the answer shows what comes");
+    world.pass(secs(250));
+    assert_eq!(
+        world.ledger(&job, "every"),
+        ["60 fired", "120 missed 3 through 240: the cursor was moved by ann", "300 fired"]
+    );
+}
+
+#[test]
+fn a_jump_that_is_taken_back_leaves_nothing() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job(&["every: 60s, offset: 20s"]);
+    world.pass(secs(70));
+    world.command_trigger(&job, "every", to(250));
+    world.command_trigger(&job, "every", to(60));
+    world.take_over();
+    world.pass(secs(60));
+    assert_eq!(world.ledger(&job, "every"), ["60 fired", "120 fired"]);
+}
+
+#[test]
+fn what_had_fired_keeps_its_line_and_makes_no_second_run() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job(&["every: 60s, offset: 20s"]);
+    world.pass(secs(190));
+    assert_eq!(world.ledger(&job, "every"), ["60 fired", "120 fired", "180 fired"]);
+    world.command_trigger(&job, "every", to(0));
+    world.pass(secs(1));
+    assert_eq!(world.ledger(&job, "every"), ["60 fired", "120 fired", "180 fired"]);
+    assert_eq!(world.runs_of(&job).len(), 3);
+    let row = world.trigger(&job, "every").state;
+    assert_eq!((row.cursor, row.next, row.fired), (at(180), Some(at(240)), 3));
+}
+
+#[test]
+fn what_was_missed_is_told_anew_between_what_had_fired() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job(&["every: 60s, offset: 20s, misfire: {policy: all, max: 3}"]);
+    world.pass(secs(130));
+    world.sleep(secs(600));
+    world.take_over();
+    world.connect(*world.agents.keys().next().unwrap());
+    world.pass(secs(1));
+    let told = ["60 fired", "120 fired", "180 missed 6 through 480: it passed", "540 fired", "600 fired"];
+    assert_eq!(world.ledger(&job, "every")[..5], told);
+    // Of the six that were missed the cursor goes back over five, and all but one of them are run.
+    let job = world.change_triggers(&job, &["every: 60s, offset: 20s, misfire: {policy: all, max: 7}"]);
+    world.command_trigger(&job, "every", to(200));
+    world.pass(secs(1));
+    assert_eq!(
+        world.ledger(&job, "every"),
+        [
+            "60 fired",
+            "120 fired",
+            "180 missed: it passed",
+            "240 missed: it passed",
+            "300 fired",
+            "360 fired",
+            "420 fired",
+            "480 fired",
+            "540 fired",
+            "600 fired",
+            "660 fired",
+            "720 fired"
+        ]
+    );
+    assert_eq!(world.runs_of(&job).len(), 10);
+}
+
+#[test]
+fn a_new_owner_that_finds_a_row_behind_the_ledger_tells_nothing_twice() {
+    let mut world = World::new();
+    let job = world.trigger_job(&["every: 60s, offset: 20s, misfire: skip"]);
+    // Somebody puts the job, the owner does not know, and dies with a row that was refused.
+    let job = world.change_job(&job, |spec| spec.triggers[0].pause_after = 5.try_into().ok());
+    world.pass(secs(59));
+    world.write_triggers(&job);
+    world.commits = false;
+    world.pass(secs(2));
+    while world.commit() {}
+    assert_eq!(world.ledger(&job, "every"), ["60 fired"]);
+    world.sleep(secs(600));
+    world.commits = true;
+    world.take_over();
+    world.pass(secs(1));
+    let ledger = world.ledger(&job, "every");
+    assert_eq!(ledger[..2], ["60 fired", "120 missed 9 through 600: it passed"]);
+    assert_eq!(world.trigger(&job, "every").state.fired, world.runs_of(&job).len() as u64);
+}

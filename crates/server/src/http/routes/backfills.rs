@@ -1,0 +1,87 @@
+//! Backfills of triggers.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use mainspring_app::Operation;
+use mainspring_wire::api::{self, BackfillRequest};
+
+use super::triggers::named;
+use crate::http::answer::{Answer, json, ok};
+use crate::http::body::Json;
+use crate::http::caller::SignedIn;
+use crate::http::edge::Edge;
+use crate::http::params::{InNamespace, PathParts, Query};
+use crate::http::route::Route;
+
+const ALL: &str = "/v1/jobs/{job}/triggers/{trigger}/backfills";
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get(ALL, Operation::BackfillList, list)
+            .query::<InNamespace>()
+            .answers_page::<api::Backfill>("Its backfills, the newest first."),
+        Route::post(ALL, Operation::BackfillStart, start)
+            .query::<InNamespace>()
+            .body::<BackfillRequest>()
+            .answers::<api::Backfill>(201, "The backfill."),
+        Route::post("/v1/jobs/{job}/triggers/{trigger}/backfills/plan", Operation::BackfillPlan, plan)
+            .query::<InNamespace>()
+            .body::<BackfillRequest>()
+            .answers::<api::BackfillPlan>(200, "What it would do."),
+        Route::post(
+            "/v1/jobs/{job}/triggers/{trigger}/backfills/{backfill}/stop",
+            Operation::BackfillStop,
+            stop,
+        )
+        .query::<InNamespace>()
+        .answers::<api::Backfill>(200, "The backfill."),
+    ]
+}
+
+type Context = State<Arc<Edge>>;
+
+async fn list(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(query): Query<InNamespace>,
+) -> Answer {
+    let namespace = query.or_default();
+    ok(&edge.app.list_backfills(&caller, named(&path, &namespace)).await?)
+}
+
+async fn start(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(query): Query<InNamespace>,
+    Json(request): Json<BackfillRequest>,
+) -> Answer {
+    let namespace = query.or_default();
+    let backfill = edge.app.start_backfill(&caller, named(&path, &namespace), request).await?;
+    json(StatusCode::CREATED, &backfill)
+}
+
+async fn plan(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(query): Query<InNamespace>,
+    Json(request): Json<BackfillRequest>,
+) -> Answer {
+    let namespace = query.or_default();
+    ok(&edge.app.plan_backfill(&caller, named(&path, &namespace), request).await?)
+}
+
+async fn stop(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(query): Query<InNamespace>,
+) -> Answer {
+    let namespace = query.or_default();
+    let id = path.read("backfill")?;
+    ok(&edge.app.stop_backfill(&caller, named(&path, &namespace), id).await?)
+}
