@@ -26,7 +26,11 @@ fn request(path: &str, delivery: usize) -> String {
 
 /// A call whose answer nobody waits for.
 fn send(world: &World, request: &str) -> TcpStream {
-    let mut stream = TcpStream::connect(world.url().trim_start_matches("http://")).unwrap();
+    send_to(&world.url(), request)
+}
+
+fn send_to(url: &str, request: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(url.trim_start_matches("http://")).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
     stream
 }
@@ -41,8 +45,12 @@ fn answer(mut stream: TcpStream) -> Option<(u16, Value)> {
 
 /// Sends it again until it is answered, as senders do.
 fn deliver(world: &World, request: &str) -> (u16, String) {
+    deliver_to(world, &world.url(), request)
+}
+
+fn deliver_to(world: &World, url: &str, request: &str) -> (u16, String) {
     world.until("the call is answered", |world| {
-        let (status, body) = answer(send(world, request))?;
+        let (status, body) = answer(send_to(url, request))?;
         assert!(matches!(status, 200 | 201 | 503), "{status} {body}\n{}", world.logs());
         (status != 503).then(|| (status, body["id"].as_str().unwrap().to_owned()))
     })
@@ -97,4 +105,27 @@ fn a_delivery_is_one_run_whoever_dies(store: Store) {
     assert_eq!(fired, runs.keys().collect::<Vec<_>>(), "each has one line that says so");
     world.text(&["trigger", "token", "deploy", "--revoke"]);
     assert_eq!(answer(send(&world, &request(path, 0))).unwrap().0, 401);
+}
+
+#[test]
+fn a_call_reaches_the_owner_by_any_server() {
+    let mut world = World::empty(Store::Postgres);
+    world.add_server("server", None);
+    world.add_server("second", None);
+    let file = world.path("job.yaml");
+    let job = "name: deploy\nscript: 'true'\ntriggers:\n- webhook: {dedupe: '{{ payload.id }}'}\n";
+    std::fs::write(&file, job).unwrap();
+    world.text(&["apply", file.to_str().unwrap(), "--yes"]);
+    let made = world.json(&["trigger", "token", "deploy"]);
+    let request = |delivery| request(made["path"].as_str().unwrap(), delivery);
+    let second = world.url_of("second");
+    let (status, run) = deliver_to(&world, &second, &request(1));
+    assert_eq!(status, 201);
+    assert_eq!(deliver(&world, &request(1)), (200, run.clone()));
+    let wrong = request(1).replace("/v1/hooks/msh_", "/v1/hooks/msh_x");
+    assert_eq!(answer(send_to(&second, &wrong)).unwrap().0, 401);
+    world.kill_server_named("server");
+    assert_eq!(deliver_to(&world, &second, &request(1)), (200, run.clone()), "whoever owns the cell");
+    let (_, other) = deliver_to(&world, &second, &request(2));
+    assert_ne!(other, run);
 }

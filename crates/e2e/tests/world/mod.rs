@@ -258,6 +258,11 @@ impl World {
         self.servers[0].url()
     }
 
+    /// Where one of the servers is.
+    pub(crate) fn url_of(&self, server: &str) -> String {
+        self.server(server).url()
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

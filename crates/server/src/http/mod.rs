@@ -11,6 +11,7 @@ mod edge;
 mod events;
 mod failure;
 mod follow;
+mod forward;
 mod frame;
 mod front;
 mod openapi;
