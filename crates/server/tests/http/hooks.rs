@@ -27,7 +27,7 @@ async fn put(world: &World, trigger: Value, parameters: Value) {
 }
 
 async fn call(world: &World, path: &str, body: &Value) -> Reply {
-    let bytes = serde_json::to_vec(body).unwrap();
+    let bytes = serde_json::to_vec(body).expect("JSON");
     world.send("POST", path, &[("content-type", "application/json")], &bytes).await
 }
 
@@ -37,7 +37,7 @@ async fn params(world: &World, delivered: &Value) -> Value {
 
 async fn history(world: &World) -> Vec<Value> {
     let page = world.get(&format!("{TRIGGER}/history")).await.expect(200);
-    page["items"].as_array().unwrap().clone()
+    page["items"].as_array().expect("items").clone()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
