@@ -158,3 +158,45 @@ fn a_row_that_cannot_be_read_is_told_and_stops_nobody() {
     world.pass(secs(61));
     assert_eq!(world.ledger(&other, "every"), ["60 fired"]);
 }
+
+#[test]
+fn a_clock_that_goes_back_holds_up_neither_a_follower_nor_a_delay() {
+    let mut world = World::new();
+    let node = world.node("a");
+    let first = world.job();
+    let follower = world.trigger_job(&[&format!("after: {}", first.spec.name.as_str())]);
+    let delayed = world.trigger_job(&["delay: 60s"]);
+    world.pass(secs(1));
+    let run = world.submit(&first);
+    world.finish(run);
+    world.pass(secs(1));
+    assert_eq!((world.runs_of(&follower).len(), world.runs_of(&delayed).len()), (1, 1));
+    world.now = world.now - secs(86_400);
+    world.take_over();
+    world.connect(node);
+    for _ in 0..2 {
+        let run = world.submit(&first);
+        world.finish(run);
+    }
+    let last = world.runs_of(&delayed)[0].head.id;
+    world.finish(last);
+    world.pass(secs(1));
+    assert_eq!(world.runs_of(&follower).len(), 3);
+    world.pass(secs(60));
+    assert_eq!(world.runs_of(&delayed).len(), 2);
+}
+
+#[test]
+fn what_is_fired_by_hand_at_once_begins_at_its_moment_and_not_before() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job(&["every: 3600s"]);
+    world.commits = false;
+    for _ in 0..3 {
+        world.command_trigger(&job, "every", TriggerCommand::Fire { by: "ann".into() });
+    }
+    world.commits = true;
+    world.pass(secs(1));
+    let early = |run: &mainspring_model::Run| run.head.created_at < run.head.fired.as_ref().unwrap().planned;
+    assert_eq!(world.runs_of(&job).iter().filter(|run| early(run)).count(), 0);
+}

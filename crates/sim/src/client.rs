@@ -7,7 +7,7 @@ use mainspring_model::{CellId, ErrorCode, RunHead, RunId, RunState, Timestamp};
 use mainspring_store_mem::MemCore;
 
 use crate::checker::Violation;
-use crate::jobs::{Nature, SimJob};
+use crate::jobs::{Nature, SUBMITTED, SimJob};
 use crate::plan::{BUSY_UNTIL, Plan, SECOND};
 use crate::rng::Rng;
 use crate::trace::Trace;
@@ -223,7 +223,7 @@ const CANCEL: u64 = 1 << 32;
 
 fn pick_job(rng: &mut Rng, jobs: &[SimJob]) -> usize {
     loop {
-        let job = rng.index(jobs.len());
+        let job = rng.index(jobs.len().min(SUBMITTED));
         let rare = !jobs[job].readable || matches!(jobs[job].nature, Nature::KillsNode | Nature::Impossible);
         if !rare || rng.chance(15) {
             return job;

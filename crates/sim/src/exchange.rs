@@ -1,12 +1,14 @@
 //! What is asked of the store and what it answers; the checker sees every change on the way.
 
-use mainspring_model::Epoch;
+use mainspring_engine::{Event, RequestId};
+use mainspring_model::{CellId, Epoch, Timestamp};
 use mainspring_store::Write;
 
 use crate::checker::Violation;
 use crate::plan::Host;
 use crate::store::{Ask, Told};
-use crate::world::{Item, World};
+use crate::timed;
+use crate::world::{Item, ToScheduler, World};
 
 impl World {
     pub(crate) fn at_store(
@@ -19,6 +21,10 @@ impl World {
         let holds: Vec<String> = match &ask {
             Ask::Commit(transaction) => transaction.writes.iter().filter_map(hold).collect(),
             _ => Vec::new(),
+        };
+        let transaction = match &ask {
+            Ask::Commit(transaction) => Some(transaction.clone()),
+            _ => None,
         };
         let told = self.store.ask(self.now, ask);
         if !holds.is_empty() {
@@ -40,6 +46,9 @@ impl World {
         let granted =
             |cell| leases.iter().find(|lease| lease.cell == cell).map_or(Epoch(0), |lease| lease.epoch);
         self.checker.changed(&changes, &self.store.core, granted)?;
+        if let Some(transaction) = transaction {
+            self.ledgers.committed(&transaction, &changes, &self.store.core)?;
+        }
         let is_away = |node| !self.agents.iter().any(|agent| agent.node.id == node && agent.alive);
         self.checker.look_at_goodbyes(&self.store.core, is_away)?;
         let Some(told) = told else { return Ok(()) };
@@ -48,6 +57,31 @@ impl World {
         }
         for at in self.net.arrivals(self.now, Host::Store, Host::Scheduler(scheduler)).into_iter().flatten() {
             self.agenda.at(at, Item::StoreSays { scheduler, life, number, told: told.clone() });
+        }
+        Ok(())
+    }
+
+    /// Somebody puts jobs anew. Whether the owner is told, or finds out, is chance.
+    pub(crate) fn put_jobs(&mut self) -> Result<(), Violation> {
+        for (job, request) in self.operators.puts(self.now) {
+            let sim = &self.jobs[job];
+            let now = Timestamp::from_micros(self.now + self.store.clock_offset);
+            if self.now < self.store.down_until {
+                continue;
+            }
+            let Some(transaction) = timed::put(&self.store.core, sim, self.plan.cells, now) else { continue };
+            let (id, cell) = (sim.job.id, CellId::of(&sim.job.namespace, self.plan.cells));
+            self.store.core.commit(&transaction).expect("a put");
+            self.puts += 1;
+            self.trace.say(self.now, format_args!("{id} is put anew"));
+            self.ledgers.committed(&transaction, &[], &self.store.core)?;
+            if self.rng.chance(50) {
+                let event = Event::TriggersChanged { request: RequestId(request), job: id };
+                for scheduler in 0..self.schedulers.len() {
+                    let what = ToScheduler::Node { cell, event: event.clone() };
+                    self.send_scheduler(Host::Client, scheduler, what);
+                }
+            }
         }
         Ok(())
     }

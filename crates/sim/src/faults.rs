@@ -2,7 +2,8 @@
 
 use crate::agent::Doings;
 use crate::checker::Violation;
-use crate::plan::{BUSY_UNTIL, FaultKind, Host, REST_BY, SECOND};
+use crate::plan::{BUSY_UNTIL, DAY, FaultKind, Host, REST_BY, SECOND};
+use crate::scheduler::Scheduler;
 use crate::world::{Item, World};
 
 impl World {
@@ -60,6 +61,17 @@ impl World {
             }
             FaultKind::LoseCommitAnswers { .. } => self.store.lose_answers_until = until,
             FaultKind::StoreDown { .. } => self.store.down_until = until,
+            FaultKind::WallClockJump { scheduler, by, .. } => {
+                self.schedulers[scheduler].kill();
+                self.schedulers[scheduler].offset += by;
+                self.wall_clock_jumps += 1;
+            }
+            FaultKind::Asleep { days, .. } => {
+                self.schedulers.iter_mut().for_each(Scheduler::kill);
+                self.store.clock_offset += days * DAY;
+                self.days_asleep += days as u64;
+                self.checker.clock_jumped(self.store.clock_offset);
+            }
             FaultKind::StoreClockJump { by } => {
                 self.store.clock_offset += by;
                 self.checker.clock_jumped(self.store.clock_offset);
@@ -82,6 +94,16 @@ impl World {
             }
             FaultKind::KillScheduler { scheduler, .. } if !self.schedulers[scheduler].alive => {
                 self.start_scheduler(scheduler)
+            }
+            FaultKind::WallClockJump { scheduler, .. } if !self.schedulers[scheduler].alive => {
+                self.start_scheduler(scheduler)
+            }
+            FaultKind::Asleep { .. } => {
+                for scheduler in 0..self.schedulers.len() {
+                    if !self.schedulers[scheduler].alive {
+                        self.start_scheduler(scheduler);
+                    }
+                }
             }
             FaultKind::KillAgent { agent, .. }
             | FaultKind::Reboot { agent, .. }

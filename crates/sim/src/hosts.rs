@@ -225,6 +225,8 @@ fn node_of(message: &Message) -> Option<NodeId> {
         | Message::Read(_)
         | Message::ReadTriggers(_)
         | Message::ReadSpecs(_)
+        | Message::ReadMoments(_)
+        | Message::Damaged { .. }
         | Message::Hint { .. } => None,
     }
 }

@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
-use mainspring_model::spec::{self, Format};
-use mainspring_model::{Job, JobId, JobSpec, JobVersion, Namespace, Timestamp};
+use mainspring_model::spec::{self, Format, Misfire, MisfirePolicy};
+use mainspring_model::{Calendars, Job, JobId, JobSpec, JobVersion, Namespace, Timestamp};
+
+use crate::plan::Profile;
 
 /// A job, and what its tasks do.
 #[derive(Debug, Clone)]
 pub(crate) struct SimJob {
     /// Its row.
     pub job: Job,
-    /// Its only version.
+    /// Its first version.
     pub spec: Arc<JobSpec>,
+    /// What somebody puts later: triggers that fire at the same moments, and treat what they missed in another way.
+    pub later: Vec<Arc<JobSpec>>,
     /// What the tasks do.
     pub nature: Nature,
     /// Whether its version can be read from the store.
@@ -33,6 +37,8 @@ pub(crate) enum Nature {
     Impossible,
     /// They outlive the start timeout by far.
     Long,
+    /// They fail.
+    Breaks,
 }
 
 const JOBS: &[(&str, Nature, &str)] = &[
@@ -110,31 +116,111 @@ const JOBS: &[(&str, Nature, &str)] = &[
     ("padding", Nature::Ordinary, "script: exit 0"),
     ("other-padding", Nature::Ordinary, "script: exit 0"),
     ("follows", Nature::Ordinary, "script: exit 0\ntriggers: [{after: followed}]"),
+    (
+        "counted",
+        Nature::Ordinary,
+        "script: exit 0\ntriggers: [{every: 4s, count: 9, misfire: {policy: all, max: 99}}, \
+         {name: some, every: 3s, count: 12, until: 1970-01-01T00:01:40Z}]",
+    ),
+    (
+        "moments",
+        Nature::Ordinary,
+        "script: exit 0\ntriggers: [{at: 1970-01-01T00:00:37Z}, \
+         {cron: '*/11 * * * * *', zone: America/Santiago, jitter: 3s, until: 1970-01-01T00:01:40Z}]",
+    ),
+    ("chained", Nature::Ordinary, "script: exit 0\ntriggers: [{after: {job: follows, on: any}}]"),
+    (
+        "breaks",
+        Nature::Breaks,
+        "script: exit 0\nretry: {max: 0}\ntriggers: [{every: 5s, pause_after: 2, until: 1970-01-01T00:01:40Z}]",
+    ),
+    (
+        "delayed",
+        Nature::Ordinary,
+        "script: exit 0\nretry: {max: 2, backoff: {kind: fixed, base: 30s, cap: 30s}}\ntriggers: [{delay: 4s}]",
+    ),
 ];
+
+/// Jobs that only a world has in which nobody is there for ninety days. The clocks of the zone are turned in between.
+const SLOW_JOBS: &[(&str, Nature, &str)] = &[
+    (
+        "slow",
+        Nature::Ordinary,
+        "script: exit 0\ntriggers: [{name: hours, cron: '7 */3 * * *', zone: America/Santiago, \
+         misfire: {policy: all, window: 30d, max: 20}, until: 1970-04-01T00:02:00Z}, \
+         {name: both, cron: '30 * * * *', zone: America/Santiago, dst: {gap: skip, overlap: both}, \
+         until: 1970-04-01T00:02:00Z}]",
+    ),
+    (
+        "quick",
+        Nature::Ordinary,
+        "script: exit 0\ntriggers: [{name: none, every: 20s, misfire: skip, until: 1970-04-01T00:02:00Z}, \
+         {name: one, every: 5m, offset: 1s, until: 1970-04-01T00:02:00Z}]",
+    ),
+];
+
+/// Triggers of a crowd, and how many of them a job has.
+const CROWD: usize = 10_000;
+const CROWD_PER_JOB: usize = 100;
 
 /// The namespaces of the users.
 pub(crate) const NAMESPACES: [&str; 3] = ["acme/data", "acme/web", "ops"];
 
+/// Of all jobs, those that the users submit runs of.
+pub(crate) const SUBMITTED: usize = 25;
+
 /// All jobs. Each lives in one of the namespaces.
-pub(crate) fn all() -> Vec<SimJob> {
-    let jobs = JOBS.iter().enumerate().map(|(n, (name, nature, body))| {
-        let namespace: Namespace = NAMESPACES[n % NAMESPACES.len()].parse().expect("a fixed namespace");
-        let text = format!("name: {name}\n{body}\n");
-        let spec = spec::parse(&text, Format::Yaml).unwrap_or_else(|errors| panic!("job {name}: {errors}"));
-        let created_at = Timestamp::ZERO;
-        let job = Job {
-            id: JobId::new(created_at, n as u128 + 1),
-            namespace,
-            name: (*name).into(),
-            current_version: 1,
-            revision: 1,
-            pause: None,
-            created_at,
-            updated_at: created_at,
-        };
-        SimJob { job, spec: Arc::new(spec), nature: *nature, readable: *name != "unreadable" }
+pub(crate) fn all(profile: Profile) -> Vec<SimJob> {
+    let slow = if profile == Profile::Long { SLOW_JOBS } else { &[] };
+    let listed = JOBS
+        .iter()
+        .chain(slow)
+        .map(|(name, nature, body)| (String::from(*name), *nature, String::from(*body)));
+    let crowd = if profile == Profile::Crowd { CROWD / CROWD_PER_JOB } else { 0 };
+    let all = listed.chain((0..crowd).map(crowded)).enumerate();
+    all.map(|(n, (name, nature, body))| job(n, &name, nature, &body)).collect()
+}
+
+/// A job of a crowd: many triggers, most of which find that another was quicker.
+fn crowded(n: usize) -> (String, Nature, String) {
+    let trigger = |m: usize| {
+        let until = "until: 1970-01-01T00:01:40Z";
+        format!("{{name: t{m}, every: 40s, offset: {}s, misfire: {{policy: all}}, {until}}}", (n + m) % 40)
+    };
+    let triggers: Vec<String> = (0..CROWD_PER_JOB).map(trigger).collect();
+    let body = format!(
+        "script: exit 0\nconcurrency: {{limit: 1, overlap: skip}}\ntriggers: [{}]",
+        triggers.join(", ")
+    );
+    (format!("crowd-{n}"), Nature::Ordinary, body)
+}
+
+fn job(n: usize, name: &str, nature: Nature, body: &str) -> SimJob {
+    let namespace: Namespace = NAMESPACES[n % NAMESPACES.len()].parse().expect("a fixed namespace");
+    let text = format!("name: {name}\n{body}\n");
+    let spec = spec::parse(&text, Format::Yaml).unwrap_or_else(|errors| panic!("job {name}: {errors}"));
+    let later = [MisfirePolicy::Skip, MisfirePolicy::All, MisfirePolicy::Once].map(|policy| {
+        let mut spec = spec.clone();
+        for trigger in
+            spec.triggers.iter_mut().filter(|trigger| trigger.schedule(0, Calendars::NONE).is_some())
+        {
+            trigger.misfire = Misfire { policy, ..trigger.misfire };
+        }
+        Arc::new(spec)
     });
-    jobs.collect()
+    let created_at = Timestamp::ZERO;
+    let job = Job {
+        id: JobId::new(created_at, n as u128 + 1),
+        namespace,
+        name: name.into(),
+        current_version: 1,
+        revision: 1,
+        pause: None,
+        created_at,
+        updated_at: created_at,
+    };
+    let spec = Arc::new(spec);
+    SimJob { job, spec, later: later.into(), nature, readable: name != "unreadable" }
 }
 
 impl SimJob {
@@ -147,5 +233,18 @@ impl SimJob {
             created_at: self.job.created_at,
             created_by: "sim".into(),
         }
+    }
+
+    /// What a version of it says.
+    pub(crate) fn spec_of(&self, version: u32) -> &Arc<JobSpec> {
+        match version {
+            0 | 1 => &self.spec,
+            later => &self.later[(later as usize - 2) % self.later.len()],
+        }
+    }
+
+    /// Whether it has triggers that somebody may put anew.
+    pub(crate) fn is_timed(&self) -> bool {
+        !self.spec.triggers.is_empty()
     }
 }

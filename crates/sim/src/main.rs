@@ -13,6 +13,7 @@ mod exchange;
 mod faults;
 mod hosts;
 mod jobs;
+mod ledgers;
 mod net;
 mod operators;
 mod overlap;
@@ -128,7 +129,24 @@ fn run_seeds(seeds: u64) -> ExitCode {
     );
     println!("steps            {:>10}", sums.steps);
     println!("tasks executed   {:>10}  ({} continued from a checkpoint)", sums.tasks, sums.continued);
-    println!("moments fired    {:>10}", sums.firings);
+    println!(
+        "moments fired    {:>10}  ({} passed, {} lines told anew)",
+        sums.firings, sums.passed, sums.anew
+    );
+    println!("ends followed    {:>10}  ({} runs of delays)", sums.follows, sums.delays);
+    println!(
+        "triggers         {:>10}  paused, {} paused themselves, {} came to the end of their count",
+        sums.trigger_pauses, sums.self_paused, sums.spent
+    );
+    println!(
+        "cursors moved    {:>10}  ({} jobs put anew, {} fired by hand)",
+        sums.moves, sums.puts, sums.by_hand
+    );
+    println!(
+        "wall clocks      {:>10}  jumped by a day, {} days nobody was there",
+        sums.wall_clock_jumps, sums.days_asleep
+    );
+    println!("crowds           {:>10}  of 10,000 triggers", sums.crowds);
     println!("faults injected  {:>10}", sums.faults);
     println!("goodbyes         {:>10}", sums.goodbyes);
     println!("messages lost    {:>10}", sums.dropped);

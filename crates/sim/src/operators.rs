@@ -4,14 +4,16 @@
 
 use std::collections::BTreeSet;
 
-use mainspring_engine::{Answer, Event, LoadedRun, RequestId};
-use mainspring_model::{CellId, ErrorCode, JobId, NodeState, Pause, RunState, Timestamp};
+use mainspring_engine::{Answer, Event, LoadedRun, RequestId, TriggerCommand, TriggerKey};
+use mainspring_model::spec::{Trigger, When};
+use mainspring_model::{Calendars, CellId, ErrorCode, JobId, NodeState, Pause, RunState, Timestamp};
 use mainspring_store_mem::MemCore;
 
 use crate::agent::Agent;
 use crate::jobs::{Nature, SimJob};
 use crate::plan::{BUSY_UNTIL, Plan, SECOND};
 use crate::rng::Rng;
+use crate::timed;
 use crate::world::ToScheduler;
 
 const PATIENCE: i64 = 3 * SECOND;
@@ -28,6 +30,16 @@ enum What {
     Retry,
     /// A job that was taken for one that kills its nodes, and is not.
     Clear(JobId),
+    /// A trigger, by job and place in it, is paused.
+    Trigger(usize, usize),
+    /// The cursor of a trigger is moved by so much from when it happens.
+    Cursor(usize, usize, i64),
+    /// A trigger is fired by hand.
+    Fire(usize, usize),
+    /// The job is put anew. That needs no scheduler.
+    Put(usize),
+    /// A trigger that would go on for ever is paused for good.
+    Retire(usize, usize),
 }
 
 /// Something done and, later, undone.
@@ -45,6 +57,10 @@ struct Act {
 #[derive(Debug, Default)]
 pub(crate) struct Operators {
     acts: Vec<Act>,
+    /// Cursors that were moved, triggers that were paused or fired by hand.
+    pub moves: u64,
+    pub pauses: u64,
+    pub by_hand: u64,
 }
 
 /// What they look at.
@@ -83,7 +99,21 @@ impl Operators {
             let end_at = begin_at + rng.range(SECOND, 30 * SECOND);
             act(what, begin_at, end_at)
         });
-        Self { acts: acts.chain(clears).collect() }
+        let acts: Vec<Act> = acts.chain(clears).collect();
+        Self { acts: acts.into_iter().chain(trigger_acts(plan, jobs)).collect(), ..Self::default() }
+    }
+
+    /// Jobs that are put anew now.
+    pub(crate) fn puts(&mut self, now: i64) -> Vec<(usize, u64)> {
+        let due = self.acts.iter_mut().enumerate().filter(|(_, act)| act.begin_at <= now && !act.begun);
+        let put = |(at, act): (usize, &mut Act)| match act.what {
+            What::Put(job) => {
+                act.begun = true;
+                Some((job, OPERATE + 2 * at as u64))
+            }
+            _ => None,
+        };
+        due.filter_map(put).collect()
     }
 
     /// What they do now. To every scheduler: only the owner listens.
@@ -100,7 +130,7 @@ impl Operators {
             let held =
                 self.acts.iter().any(|act| act.what == what && act.begin_at <= now && now < act.end_at);
             let act = &mut self.acts[at];
-            if act.begin_at > now || act.tried_at + PATIENCE > now {
+            if act.begin_at > now || act.tried_at + PATIENCE > now || matches!(what, What::Put(_)) {
                 continue;
             }
             let end = now >= act.end_at;
@@ -131,6 +161,19 @@ impl Operators {
                 let cell = CellId::of(&job.namespace, sight.cells);
                 Some((cell, Event::PauseJob { request, job: Box::new(job), pause }))
             }
+            What::Trigger(job, trigger) | What::Retire(job, trigger) => {
+                Some(on_trigger(sight, (job, trigger), request, TriggerCommand::Pause(pause)))
+            }
+            What::Cursor(job, trigger, by) => {
+                let at = Timestamp::from_micros((act.begin_at + by).max(0));
+                let command = TriggerCommand::Cursor { at, by: "operator".into() };
+                Some(on_trigger(sight, (job, trigger), request, command))
+            }
+            What::Fire(job, trigger) => {
+                let command = TriggerCommand::Fire { by: "operator".into() };
+                Some(on_trigger(sight, (job, trigger), request, command))
+            }
+            What::Put(_) => None,
             What::Cell(cell) => Some((cell, Event::PauseCell { request, pause })),
             What::Node(agent) => {
                 let node = sight.core.node(sight.agents[agent].node.id)?;
@@ -157,14 +200,25 @@ impl Operators {
         let settled = match answer {
             Answer::Done => true,
             Answer::Refused { code, .. } => matches!(code, ErrorCode::IllegalState | ErrorCode::NotFound),
-            Answer::Submitted { .. } => false,
+            Answer::Submitted { .. } => matches!(act.what, What::Fire(..)),
         };
+        if settled && !act.begun {
+            match act.what {
+                What::Cursor(..) => self.moves += 1,
+                What::Trigger(..) => self.pauses += 1,
+                What::Fire(..) => self.by_hand += 1,
+                _ => {}
+            }
+        }
         act.begun |= settled;
     }
 
     /// Everything that was done is undone.
     pub(crate) fn is_done(&self, now: i64, sight: &Sight<'_>) -> bool {
-        self.acts.iter().all(|act| now >= act.end_at && !is_on(act.what, sight))
+        self.acts.iter().all(|act| match act.what {
+            What::Retire(job, trigger) => is_paused(sight, job, trigger),
+            what => now >= act.end_at && !is_on(what, sight),
+        })
     }
 }
 
@@ -176,7 +230,73 @@ fn is_on(what: What, sight: &Sight<'_>) -> bool {
             let node = sight.core.node(sight.agents[agent].node.id);
             node.is_some_and(|node| matches!(node.state, NodeState::Draining { .. }))
         }
-        What::Retry => false,
+        What::Retry | What::Cursor(..) | What::Fire(..) | What::Put(_) => false,
         What::Clear(id) => sight.quarantined.contains(&id),
+        What::Trigger(job, trigger) => is_paused(sight, job, trigger),
+        What::Retire(..) => false,
     }
+}
+
+fn is_paused(sight: &Sight<'_>, job: usize, trigger: usize) -> bool {
+    let sim = &sight.jobs[job];
+    let name = sim.spec.triggers[trigger].name.as_str();
+    let rows = timed::rows_of(sight.core, sim, sight.cells);
+    rows.iter().any(|row| *row.key.name == *name && row.state.pause.is_some())
+}
+
+fn on_trigger(
+    sight: &Sight<'_>,
+    (job, trigger): (usize, usize),
+    request: RequestId,
+    command: TriggerCommand,
+) -> (CellId, Event) {
+    let sim = &sight.jobs[job];
+    let name = sim.spec.triggers[trigger].name.as_str().into();
+    let key = TriggerKey { job: sim.job.id, name };
+    (CellId::of(&sim.job.namespace, sight.cells), Event::Trigger { request, key, command })
+}
+
+/// What they do to triggers: a little of everything, and in the end they resume what paused itself and put an end to what
+/// has none.
+fn trigger_acts(plan: &Plan, jobs: &[SimJob]) -> Vec<Act> {
+    let mut rng = Rng::new(plan.seed, "triggers");
+    let timed: Vec<usize> = (0..jobs.len()).filter(|job| jobs[*job].is_timed()).collect();
+    let act = |what, begin_at, end_at| Act {
+        what,
+        begin_at,
+        end_at,
+        tried_at: -PATIENCE,
+        begun: false,
+        over: false,
+    };
+    let mut acts = Vec::new();
+    for _ in 0..rng.range(3, 9) {
+        let job = timed[rng.index(timed.len())];
+        let trigger = rng.index(jobs[job].spec.triggers.len());
+        let begin_at = rng.range(3 * SECOND, BUSY_UNTIL);
+        let end_at = begin_at + rng.range(SECOND, 30 * SECOND);
+        let has_clock = jobs[job].spec.triggers[trigger].schedule(0, Calendars::NONE).is_some();
+        let what = match rng.index(6) {
+            0 if !is_delay(&jobs[job].spec.triggers[trigger]) => What::Trigger(job, trigger),
+            1 | 2 if has_clock => What::Cursor(job, trigger, rng.range(-40 * SECOND, 25 * SECOND)),
+            3 => What::Fire(job, trigger),
+            _ => What::Put(job),
+        };
+        acts.push(act(what, begin_at, end_at));
+    }
+    for (n, sim) in jobs.iter().enumerate() {
+        for (m, trigger) in sim.spec.triggers.iter().enumerate() {
+            if trigger.pause_after.is_some() {
+                acts.push(act(What::Trigger(n, m), BUSY_UNTIL, BUSY_UNTIL));
+            }
+            if is_delay(trigger) {
+                acts.push(act(What::Retire(n, m), BUSY_UNTIL, i64::MAX));
+            }
+        }
+    }
+    acts
+}
+
+fn is_delay(trigger: &Trigger) -> bool {
+    matches!(trigger.when, When::Delay { .. })
 }

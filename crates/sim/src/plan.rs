@@ -8,6 +8,8 @@ use crate::rng::Rng;
 
 /// One second, in microseconds.
 pub(crate) const SECOND: i64 = 1_000_000;
+/// One day.
+pub(crate) const DAY: i64 = 86_400 * SECOND;
 /// Faults happen and work arrives until then.
 pub(crate) const BUSY_UNTIL: i64 = 100 * SECOND;
 /// Everything must have come to rest by then.
@@ -28,8 +30,31 @@ pub(crate) struct Plan {
     pub waiting_max: usize,
     /// Runs submitted.
     pub runs: usize,
+    /// Which triggers it has.
+    pub profile: Profile,
     /// What befalls it, by time.
     pub faults: Vec<Fault>,
+}
+
+/// What is remarkable about the triggers of a world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// A few of each kind.
+    Ordinary,
+    /// Nobody is there for ninety days.
+    Long,
+    /// There are ten thousand.
+    Crowd,
+}
+
+impl Profile {
+    fn of(seed: u64) -> Self {
+        match (seed % 250, seed % 20) {
+            (7, _) => Self::Crowd,
+            (_, 3) => Self::Long,
+            _ => Self::Ordinary,
+        }
+    }
 }
 
 /// A fault and when it begins.
@@ -81,6 +106,10 @@ pub(crate) enum FaultKind {
     StoreDown { span: i64 },
     /// The store's clock jumps.
     StoreClockJump { by: i64 },
+    /// The wall clock of a scheduler's machine jumps. It is looked at when the process starts, which it does.
+    WallClockJump { scheduler: usize, by: i64, down: i64 },
+    /// Nobody is there for so long.
+    Asleep { span: i64, days: i64 },
 }
 
 impl Plan {
@@ -111,9 +140,39 @@ impl Plan {
             let at = rng.range(2 * SECOND, BUSY_UNTIL);
             faults.push(Fault { at, kind: any_fault(&mut rng, schedulers, agents) });
         }
+        let profile = Profile::of(seed);
+        faults.extend(clock_faults(seed, schedulers, profile));
         faults.sort_by_key(|fault| fault.at);
-        Self { seed, schedulers, agents, cells, waiting_max, runs, faults }
+        let runs = if profile == Profile::Ordinary { runs } else { runs / 4 };
+        Self { seed, schedulers, agents, cells, waiting_max, runs, profile, faults }
     }
+}
+
+/// What clocks do.
+fn clock_faults(seed: u64, schedulers: usize, profile: Profile) -> Vec<Fault> {
+    let mut rng = Rng::new(seed, "clocks");
+    let mut faults = Vec::new();
+    if profile == Profile::Long {
+        let kind = FaultKind::Asleep { span: rng.range(2, 30) * SECOND, days: 90 };
+        faults.push(Fault { at: rng.range(20, 60) * SECOND, kind });
+    }
+    for _ in 0..rng.range(0, 3) {
+        let by = if rng.chance(50) { DAY } else { -DAY };
+        let (scheduler, down) = (rng.index(schedulers), rng.range(SECOND / 10, 20 * SECOND));
+        let at = rng.range(2 * SECOND, BUSY_UNTIL);
+        faults.push(Fault { at, kind: FaultKind::WallClockJump { scheduler, by, down } });
+    }
+    // The store's clock goes back by a day, an owner sees it, and it is put right again.
+    if profile == Profile::Ordinary && rng.chance(8) {
+        let back = rng.range(10, 60) * SECOND;
+        let right = back + rng.range(15, 40) * SECOND;
+        for (at, by) in [(back, -DAY), (right, DAY)] {
+            faults.push(Fault { at, kind: FaultKind::StoreClockJump { by } });
+            let span = rng.range(SECOND, 5 * SECOND);
+            faults.push(Fault { at: at + 1, kind: FaultKind::Asleep { span, days: 0 } });
+        }
+    }
+    faults
 }
 
 fn any_fault(rng: &mut Rng, schedulers: usize, agents: usize) -> FaultKind {
@@ -171,12 +230,14 @@ impl FaultKind {
             | Self::KillAgent { down, .. }
             | Self::Reboot { down, .. }
             | Self::Wipe { down, .. }
+            | Self::WallClockJump { down, .. }
             | Self::Leave { down, .. } => *down,
             Self::Pause { span, .. }
             | Self::Cut { span, .. }
             | Self::Noise { span, .. }
             | Self::HoldOwnersRequests { span }
             | Self::LoseCommitAnswers { span }
+            | Self::Asleep { span, .. }
             | Self::StoreDown { span } => *span,
             Self::StoreClockJump { .. } => 0,
         }

@@ -54,6 +54,11 @@ plants! {
     ForgetCheckpoint, "forget-checkpoint", "orders leave without what the last attempt wrote down";
     ForgetDeadline, "forget-deadline", "an owner does not know the deadline of what it reads";
     ForgetMoments, "forget-moments", "a new owner counts the moments of triggers from when it took the cell";
+    ForgetFollow, "forget-follow", "a new owner does not know which ends were not followed";
+    HastyDelay, "hasty-delay", "a new owner takes the last run of a delay for ended";
+    LoseCount, "lose-count", "a new owner counts the runs of triggers from nothing";
+    ForgetMoves, "forget-moves", "a new owner does not know that a cursor was moved, or that a row is behind the ledger";
+    FireTwice, "fire-twice", "a new owner goes back twenty seconds, and the store takes a second run of a moment under another id";
     DropReads, "drop-reads", "an answer of the store that is lost is not asked for again";
 }
 

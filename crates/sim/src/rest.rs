@@ -5,7 +5,7 @@ use mainspring_engine::Cell;
 use mainspring_model::{Reason, RunState};
 
 use crate::checker::Violation;
-use crate::plan::{BUSY_UNTIL, SECOND};
+use crate::plan::{BUSY_UNTIL, Profile, SECOND};
 use crate::timed;
 use crate::world::World;
 
@@ -55,6 +55,7 @@ impl World {
                 );
             }
         }
+        self.ledgers.check_rest()?;
         timed::check(&self.store.core, &self.jobs, self.plan.cells)
     }
 
@@ -134,6 +135,19 @@ impl World {
             continued: self.checker.continued,
             firings: self.checker.firings.count(),
             goodbyes: self.goodbyes,
+            passed: self.ledgers.told.passed,
+            follows: self.ledgers.told.follows,
+            anew: self.ledgers.told.anew,
+            delays: self.ledgers.told.delays,
+            spent: self.ledgers.told.spent,
+            self_paused: self.ledgers.told.self_paused,
+            moves: self.operators.moves,
+            trigger_pauses: self.operators.pauses,
+            by_hand: self.operators.by_hand,
+            puts: self.puts,
+            wall_clock_jumps: self.wall_clock_jumps,
+            days_asleep: self.days_asleep,
+            crowds: u64::from(self.plan.profile == Profile::Crowd),
             acknowledged_percent: self.client.acknowledged_percent(),
             virtual_seconds: (self.now.max(BUSY_UNTIL) / 1_000_000) as u64,
         }
@@ -154,6 +168,19 @@ pub(crate) struct Tally {
     pub continued: u64,
     pub firings: u64,
     pub goodbyes: u64,
+    pub passed: u64,
+    pub follows: u64,
+    pub anew: u64,
+    pub delays: u64,
+    pub spent: u64,
+    pub self_paused: u64,
+    pub moves: u64,
+    pub trigger_pauses: u64,
+    pub by_hand: u64,
+    pub puts: u64,
+    pub wall_clock_jumps: u64,
+    pub days_asleep: u64,
+    pub crowds: u64,
     /// The smallest.
     pub acknowledged_percent: u64,
     pub virtual_seconds: u64,
@@ -177,6 +204,19 @@ impl Tally {
         self.continued += other.continued;
         self.firings += other.firings;
         self.goodbyes += other.goodbyes;
+        self.passed += other.passed;
+        self.follows += other.follows;
+        self.anew += other.anew;
+        self.delays += other.delays;
+        self.spent += other.spent;
+        self.self_paused += other.self_paused;
+        self.moves += other.moves;
+        self.trigger_pauses += other.trigger_pauses;
+        self.by_hand += other.by_hand;
+        self.puts += other.puts;
+        self.wall_clock_jumps += other.wall_clock_jumps;
+        self.days_asleep += other.days_asleep;
+        self.crowds += other.crowds;
         self.virtual_seconds += other.virtual_seconds;
     }
 

@@ -9,7 +9,7 @@ use mainspring_engine::{
     Answer, Cell, Config, Event, LeaseAnswer, LeaseStep, LoadedRun, Message, Owner, OwnerConfig, RequestId,
     ShelfRead, SpecRead, Submission, Tenure, TriggersRead,
 };
-use mainspring_model::{CellId, JobId, JobPause, MemberId, RunHead, RunId, Timestamp};
+use mainspring_model::{Calendars, CellId, JobId, JobPause, MemberId, RunHead, RunId, Timestamp};
 use mainspring_store::{Outcome, Transaction, Write};
 
 use crate::jobs::SimJob;
@@ -256,6 +256,9 @@ impl Scheduler {
                     Message::ReadTriggers(query) => {
                         self.ask(now, Purpose::Read(cell_id), Ask::Records(query), doings);
                     }
+                    Message::ReadMoments(query) => {
+                        self.ask(now, Purpose::Read(cell_id), Ask::Moments(query), doings);
+                    }
                     Message::ReadSpecs(keys) => {
                         self.ask(now, Purpose::Read(cell_id), Ask::Pauses(keys), doings)
                     }
@@ -328,6 +331,9 @@ impl Scheduler {
                 let rows = self.spoil_triggers(cell, self.cell_clock(now, cell), page.rows);
                 let read = TriggersRead { query, rows, more: page.more };
                 self.handle(now, cell, Event::TriggersRead(Box::new(read)), &mut doings);
+            }
+            (Purpose::Read(cell), Told::Moments(read)) => {
+                self.handle(now, cell, Event::MomentsRead(read), &mut doings);
             }
             (Purpose::Read(cell), Told::Pauses(keys, pauses)) => {
                 let specs = keys.into_iter().map(|key| self.spec_read(key, &pauses)).collect();
@@ -421,7 +427,13 @@ impl Scheduler {
     fn spec_read(&self, (job, version): (JobId, u32), pauses: &BTreeMap<JobId, JobPause>) -> SpecRead {
         let pause = pauses.get(&job).filter(|_| self.plant != Some(Plant::ForgetPause)).cloned();
         let found = self.jobs.iter().find(|sim| sim.job.id == job && sim.readable);
-        SpecRead { job, version, spec: found.map(|sim| self.engine_spec(&sim.spec)), pause }
+        SpecRead {
+            job,
+            version,
+            spec: found.map(|sim| self.engine_spec(sim.spec_of(version))),
+            pause,
+            calendars: Calendars::default(),
+        }
     }
 
     /// A run with the specification that it pins, as the store has it.
@@ -431,6 +443,6 @@ impl Scheduler {
         }
         let pause = pauses.get(&run.head.job).filter(|_| self.plant != Some(Plant::ForgetPause)).cloned();
         let job = self.jobs.iter().find(|job| job.job.id == run.head.job && job.readable);
-        LoadedRun { spec: job.map(|job| self.engine_spec(&job.spec)), run, pause }
+        LoadedRun { spec: job.map(|job| self.engine_spec(job.spec_of(run.head.job_version))), run, pause }
     }
 }

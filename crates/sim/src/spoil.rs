@@ -2,8 +2,9 @@
 //! what a careless shell would do.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use mainspring_engine::{Event, LoadedRun, TriggerRow};
+use mainspring_engine::{End, Event, LoadedRun, TriggerRow, TriggerState};
 use mainspring_model::spec::Overlap;
 use mainspring_model::{CellId, JobSpec, Node, NodeState, Shelf, Timestamp, limits};
 use mainspring_store::{Outcome, Record, Transaction, Write};
@@ -77,19 +78,37 @@ impl Scheduler {
         }
     }
 
-    /// Plant: what was planned before is none of the new owner's business.
+    /// Plants that spoil what a new owner reads of triggers.
     pub(crate) fn spoil_triggers(&self, cell: CellId, now: Timestamp, rows: Vec<Record>) -> Vec<Record> {
-        if self.plant != Some(Plant::ForgetMoments) {
-            return rows;
-        }
-        let spoilt = |record: Record| match TriggerRow::read(&record) {
-            Some(mut row) => {
-                row.state.cursor = row.state.cursor.max(now);
-                row.record(cell)
+        let spoilt = |mut record: Record| {
+            if self.plant == Some(Plant::ForgetFollow) && End::read(&record).is_some() {
+                record.value = (*b"[]").into();
             }
-            None => record,
+            match TriggerRow::read(&record) {
+                Some(mut row) => {
+                    self.spoil_row(now, &mut row.state);
+                    row.record(cell)
+                }
+                None => record,
+            }
         };
         rows.into_iter().map(spoilt).collect()
+    }
+
+    fn spoil_row(&self, now: Timestamp, state: &mut TriggerState) {
+        match self.plant {
+            Some(Plant::ForgetMoments) => state.cursor = state.cursor.max(now),
+            Some(Plant::LoseCount) => state.fired = 0,
+            Some(Plant::ForgetMoves) => state.moved = None,
+            Some(Plant::FireTwice) if state.follows.is_none() && state.delay_us == 0 => {
+                state.cursor = state.cursor - Duration::from_secs(20);
+                (state.next, state.fires_at) = (Some(now), Some(now));
+            }
+            Some(Plant::HastyDelay) if state.awaits_end => {
+                (state.next, state.fires_at, state.awaits_end) = (Some(now), Some(now), false);
+            }
+            _ => {}
+        }
     }
 
     /// Plant: takes the lease without watching it die.

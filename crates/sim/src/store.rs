@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use mainspring_engine::Tenure;
+use mainspring_engine::{MomentsQuery, MomentsRead, Tenure};
 use mainspring_model::{CellId, Epoch, JobId, JobPause, Lease, MemberId, Node, Pause, Timestamp};
 use mainspring_store::{
     Error, LeaseGrant, LeaseRequest, Outcome, Page, Record, RecordQuery, ShelfQuery, Transaction, Write,
@@ -23,6 +23,7 @@ pub(crate) enum Ask {
     Shelf(ShelfQuery),
     Records(RecordQuery),
     Pauses(Vec<(JobId, u32)>),
+    Moments(Box<MomentsQuery>),
 }
 
 /// An answer of the store.
@@ -38,6 +39,7 @@ pub(crate) enum Told {
     Shelf(ShelfQuery, Page<mainspring_model::Run>, BTreeMap<JobId, JobPause>),
     Records(RecordQuery, Page<Record>),
     Pauses(Vec<(JobId, u32)>, BTreeMap<JobId, JobPause>),
+    Moments(Box<MomentsRead>),
     Away,
 }
 
@@ -119,6 +121,13 @@ impl SimStore {
                 Ok(page) => Told::Records(query, page),
                 Err(error) => Told::Broken(error.to_string()),
             },
+            Ask::Moments(query) => {
+                let records = |query| self.core.records(&query);
+                match MomentsRead::read(*query, records, |runs| self.core.runs_by_id(runs)) {
+                    Ok(read) => Told::Moments(Box::new(read)),
+                    Err(error) => Told::Broken(error.to_string()),
+                }
+            }
             Ask::Pauses(keys) => {
                 let paused = |(job, _): &(JobId, u32)| Some((*job, self.core.job(*job)?.job_pause()?));
                 let pauses = keys.iter().filter_map(paused).collect();
@@ -131,6 +140,7 @@ impl SimStore {
     fn commit(&mut self, mut transaction: Transaction) -> Told {
         match self.plant {
             Some(Plant::NoUniqueKey) => strip_keys(&mut transaction),
+            Some(Plant::FireTwice) => self.forge_moments(&mut transaction),
             Some(Plant::NoEpochCheck) => self.forge_fence(&mut transaction),
             Some(Plant::NoVersionCheck) => {
                 self.forge_fence(&mut transaction);
@@ -156,6 +166,20 @@ impl SimStore {
         {
             fence.epoch = lease.epoch;
             fence.seq = lease.seq + 1;
+        }
+    }
+
+    /// Plant: a run of a moment that has one gets another id.
+    fn forge_moments(&mut self, transaction: &mut Transaction) {
+        for write in &mut transaction.writes {
+            if let Write::InsertRun(run) = write
+                && run.head.fired.is_some()
+                && self.core.run(run.head.id).is_some()
+            {
+                let mut head = (*run.head).clone();
+                head.id = mainspring_model::RunId::new(head.id.made_at(), u128::from(self.commits));
+                run.head = head.into();
+            }
         }
     }
 

@@ -13,6 +13,7 @@ use crate::agent::{Agent, Doings};
 use crate::checker::{Checker, Violation};
 use crate::client::Client;
 use crate::jobs::{self, SimJob};
+use crate::ledgers::Ledgers;
 use crate::net::{Agenda, Net};
 use crate::operators::{OPERATE, Operators, Sight};
 use crate::plan::{BUSY_UNTIL, FaultKind, Host, Plan, REST_BY, SECOND};
@@ -69,6 +70,12 @@ pub(crate) struct World {
     pub net: Net,
     pub agenda: Agenda<Item>,
     pub steps: u64,
+    /// What was told of planned moments.
+    pub ledgers: Ledgers,
+    /// Jobs that were put anew, wall clocks that jumped, days that nobody was there.
+    pub puts: u64,
+    pub wall_clock_jumps: u64,
+    pub days_asleep: u64,
     /// Agents that ended on purpose.
     pub goodbyes: u64,
     /// What the owner asks the store until then arrives only then.
@@ -81,7 +88,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(plan: Plan, plant: Option<Plant>, verbose: bool) -> Self {
         let mut rng = Rng::new(plan.seed, "world");
-        let jobs = Arc::new(jobs::all());
+        let jobs = Arc::new(jobs::all(plan.profile));
         let mut store = SimStore::new(plant);
         for job in jobs.iter() {
             let mut writes = vec![Write::PutJob(Box::new(job.job.clone()))];
@@ -116,6 +123,7 @@ impl World {
             })
             .collect();
         let checker = Checker::new(&jobs);
+        let ledgers = Ledgers::new(&jobs);
         let client = Client::new(&plan, &jobs);
         let operators = Operators::new(&plan, &jobs);
         let mut world = Self {
@@ -131,6 +139,10 @@ impl World {
             net: Net::new(plan.seed),
             agenda: Agenda::new(),
             steps: 0,
+            ledgers,
+            puts: 0,
+            wall_clock_jumps: 0,
+            days_asleep: 0,
             goodbyes: 0,
             held: None,
             disturbed_until: 0,
@@ -190,6 +202,7 @@ impl World {
             Item::TaskEnds { agent, token, cause } => self.task_ends(agent, token, cause)?,
             Item::Client => {
                 self.client_acts();
+                self.put_jobs()?;
                 self.check_dead_nodes()?;
             }
             Item::AtScheduler { scheduler, what } => self.at_scheduler(scheduler, what)?,

@@ -135,9 +135,8 @@ impl Cell {
             if !counts || list.iter().any(|end| end.run == head.id) {
                 continue;
             }
-            let latest = list.last().map_or(entry.row.state.cursor, |end| end.planned);
             let wished = self.last_now + Duration::from_micros(entry.row.state.delay_us);
-            let end = End::new(head.id, wished.max(latest + Duration::from_micros(1)), depth);
+            let end = End::new(head.id, entry.row.state.moment_for(wished, list), depth);
             if n >= FOLLOWERS_MAX && entry.row.state.follows.is_some() {
                 let reason =
                     format!("more than {FOLLOWERS_MAX} triggers follow the job; this was of {}", head.id);

@@ -167,7 +167,7 @@ impl Cell {
             };
             let entry = &mut self.triggers.entries[ix];
             while self.runs.find(entry.row.key.run_at(planned)).is_some() {
-                planned = planned + Duration::from_micros(1);
+                planned = planned - Duration::from_micros(1);
             }
             let id = entry.row.key.run_at(planned);
             // Who asks does not wait for the run before, and takes nothing from what was planned.
@@ -175,7 +175,8 @@ impl Cell {
             let (last, awaits_end, fired) =
                 (entry.row.state.last, entry.row.state.awaits_end, entry.row.state.fired);
             let made = self.fire(now, ix, spec, trigger, planned, (id, 0));
-            planned = planned + Duration::from_micros(1);
+            // Nothing begins before its moment: the next one's is before this.
+            planned = planned - Duration::from_micros(1);
             let state = &mut self.triggers.entries[ix].row.state;
             state.fired = fired;
             if awaits_end {

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::backfill::Backfill;
 use super::cursor::Moved;
+use super::pending::End;
 
 /// Where triggers stand: by cell, job and name.
 const TRIGGERS: RecordKind = RecordKind(1_001);
@@ -26,6 +27,8 @@ const NEWS: RecordKind = RecordKind(1_003);
 const OCCURRENCES_KEPT: Duration = Duration::from_secs(90 * 86_400);
 /// How long an owner may take to hear of news.
 const NEWS_KEPT: Duration = Duration::from_secs(3_600);
+/// Ends that come so soon after each other have moments in their order.
+const CLOSE: Duration = Duration::from_secs(1);
 /// Rows read at once.
 pub(super) const PAGE_ROWS: usize = 5_000;
 
@@ -136,9 +139,22 @@ impl TriggerState {
         trigger.count.is_some_and(|count| self.fired >= u64::from(count.get()))
     }
 
+    /// The moment that stands for an end: the wished one, or just after the latest. Clocks go back: then one that is free.
+    pub(super) fn moment_for(&self, wished: Timestamp, list: &[End]) -> Timestamp {
+        let step = Duration::from_micros(1);
+        let latest = list.last().map_or(self.cursor, |end| end.planned);
+        if latest <= wished + CLOSE {
+            return wished.max(latest + step);
+        }
+        let is_taken = |at: &Timestamp| list.iter().any(|end| end.planned == *at);
+        let mut moments = (0..).map(|steps| wished - step * steps);
+        moments.find(|at| !is_taken(at)).unwrap_or(wished)
+    }
+
     /// The moment that a delay fires for next, as whoever fires it counts it.
     pub(super) fn due_delay(&self) -> Option<Timestamp> {
-        self.next.map(|next| next.max(self.cursor + Duration::from_micros(1)))
+        // Clocks go back: only the very moment that it fired for last is taken.
+        self.next.map(|next| if next == self.cursor { next + Duration::from_micros(1) } else { next })
     }
 
     /// Whether what it had to follow is still of interest to what it is now.

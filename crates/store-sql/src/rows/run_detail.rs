@@ -29,6 +29,7 @@ mod head {
     pub(super) const PLANNED: u8 = 13;
     pub(super) const BACKFILL: u8 = 14;
     pub(super) const OVERLAP: u8 = 15;
+    pub(super) const DEPTH: u8 = 16;
 }
 
 mod status {
@@ -101,6 +102,7 @@ pub(crate) fn write_head(head: &RunHead, out: &mut Vec<u8>) {
         if let Some(backfill) = &fired.backfill {
             out.bytes(head::BACKFILL, backfill.as_bytes());
         }
+        out.counted(head::DEPTH, fired.depth.into());
     }
     out.counted(head::OVERLAP, overlap_number(head.overlap));
 }
@@ -138,7 +140,7 @@ pub(crate) fn read_head(columns: HeadColumns, bytes: Option<&[u8]>) -> Result<Ru
             head::DEADLINE => head.deadline = Some(moment(base, bytes)?),
             head::TRIGGER => {
                 let trigger = detail::text(bytes)?.into();
-                head.fired = Some(Box::new(Fired { trigger, planned: base, backfill: None }));
+                head.fired = Some(Box::new(Fired { trigger, planned: base, backfill: None, depth: 0 }));
             }
             head::PLANNED => {
                 if let Some(fired) = &mut head.fired {
@@ -149,6 +151,11 @@ pub(crate) fn read_head(columns: HeadColumns, bytes: Option<&[u8]>) -> Result<Ru
                 if let Some(fired) = &mut head.fired {
                     let id = bytes.try_into().map_err(|_| Damage::new("a backfill is not an id"))?;
                     fired.backfill = Some(BackfillId::from_bytes(id));
+                }
+            }
+            head::DEPTH => {
+                if let Some(fired) = &mut head.fired {
+                    fired.depth = number(bytes)?;
                 }
             }
             head::OVERLAP => head.overlap = overlap_rule(number(bytes)?),

@@ -1,0 +1,314 @@
+//! What triggers promise at every step: what a commit says of a planned moment, its run, its line and how far the row got, is
+//! one (I3), no moment is told twice (I1, I2), none is passed over (I2), and nothing is told that no schedule has (I6).
+//!
+//! The schedule is asked for every moment; how the engine catches up is of no interest here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound::{Excluded, Unbounded};
+
+use mainspring_engine::{End, Occurrence, Outcome, TriggerKey, TriggerRow};
+use mainspring_model::spec::{On, Trigger, When};
+use mainspring_model::{Calendars, JobId, RunId, Timestamp};
+use mainspring_store::{Transaction, Write};
+use mainspring_store_mem::{Change, MemCore};
+
+use crate::checker::{Verdict, Violation, fail};
+use crate::jobs::SimJob;
+
+/// How a line of what people fired begins to say why.
+const BY_HAND: &str = "fired by ";
+
+/// What was told.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Told {
+    /// Moments that made no run, and ends that were followed.
+    pub passed: u64,
+    pub follows: u64,
+    /// Lines that were told anew.
+    pub anew: u64,
+    /// Runs of delays, triggers that came to the end of their count, and those that paused themselves.
+    pub delays: u64,
+    pub spent: u64,
+    pub self_paused: u64,
+}
+
+/// A trigger and all that was told of it.
+#[derive(Debug)]
+struct Known {
+    trigger: Trigger,
+    schedule: Option<Planned>,
+    /// The job whose ends it follows.
+    follows: Option<(JobId, On)>,
+    lines: BTreeMap<Timestamp, Occurrence>,
+    by_hand: BTreeSet<RunId>,
+    /// Every moment up to here has a line.
+    covered: Timestamp,
+    /// The ends that it has to follow, and those that it has not followed yet.
+    ended: BTreeSet<RunId>,
+    pending: usize,
+    is_paused: bool,
+}
+
+/// The moment after another, in microseconds.
+struct Planned(Box<dyn Fn(i64) -> Option<i64>>);
+
+impl std::fmt::Debug for Planned {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Planned")
+    }
+}
+
+/// All triggers.
+#[derive(Debug, Default)]
+pub(crate) struct Ledgers {
+    of: BTreeMap<(JobId, Box<str>), Known>,
+    pub told: Told,
+}
+
+fn violation<T>(invariant: &'static str, key: &TriggerKey, what: String) -> Result<T, Violation> {
+    Err(Violation {
+        invariant,
+        what: format!("{} of {}: {what}", key.name, key.job),
+        about: vec![key.job.to_string()],
+    })
+}
+
+impl Ledgers {
+    pub(crate) fn new(jobs: &[SimJob]) -> Self {
+        let mut ledgers = Self::default();
+        for sim in jobs {
+            let seed = Trigger::seed(&sim.job.namespace, sim.spec.name.as_str());
+            for trigger in &sim.spec.triggers {
+                let follows = match &trigger.when {
+                    When::After { after } => {
+                        let other = jobs.iter().find(|sim| sim.spec.name.as_str() == after.job.as_str());
+                        other.map(|other| (other.job.id, after.on))
+                    }
+                    _ => None,
+                };
+                let known = Known {
+                    trigger: trigger.clone(),
+                    schedule: trigger
+                        .schedule(seed, Calendars::NONE)
+                        .map(|schedule| Planned(Box::new(move |after| schedule.next(after)))),
+                    follows,
+                    lines: BTreeMap::new(),
+                    by_hand: BTreeSet::new(),
+                    covered: Timestamp::ZERO,
+                    ended: BTreeSet::new(),
+                    pending: 0,
+                    is_paused: false,
+                };
+                ledgers.of.insert((sim.job.id, trigger.name.as_str().into()), known);
+            }
+        }
+        ledgers
+    }
+
+    /// A transaction was done: whatever of it was written agrees.
+    pub(crate) fn committed(
+        &mut self,
+        transaction: &Transaction,
+        changes: &[Change],
+        core: &MemCore,
+    ) -> Verdict {
+        let mut told = Vec::new();
+        let mut rows = Vec::new();
+        let mut lists = BTreeSet::new();
+        for write in &transaction.writes {
+            let Write::PutRecord(record) = write else { continue };
+            let Some(stored) = core.record(record.kind, &record.key) else { continue };
+            if let Some(row) = TriggerRow::read(&stored) {
+                rows.push(row);
+            } else if let Some((key, list)) = End::read(&stored) {
+                if let Some(known) = self.known(&key) {
+                    known.pending = list.len();
+                    lists.insert(key);
+                }
+            } else if let Some((key, line)) =
+                Occurrence::read(&stored).zip(key_of(&stored)).map(|(line, key)| (key, line))
+            {
+                told.extend(self.tell(&key, line).map(|planned| (key.clone(), planned)));
+                lists.insert(key);
+            }
+        }
+        for change in changes {
+            lists.extend(self.ended(change));
+        }
+        for (key, planned) in &told {
+            self.check_line(key, *planned, core)?;
+        }
+        for row in &rows {
+            self.check_row(row)?;
+        }
+        for key in &lists {
+            self.check_ends(key)?;
+        }
+        for change in changes.iter().filter(|change| change.before.is_none()) {
+            self.check_run(change, core)?;
+        }
+        Ok(())
+    }
+
+    fn known(&mut self, key: &TriggerKey) -> Option<&mut Known> {
+        self.of.get_mut(&(key.job, Box::from(&*key.name)))
+    }
+
+    fn tell(&mut self, key: &TriggerKey, line: Occurrence) -> Option<Timestamp> {
+        let known = self.known(key)?;
+        if line.reason.starts_with(BY_HAND) {
+            known.by_hand.extend(line.run);
+            return None;
+        }
+        let (planned, passed, count) = (line.planned, line.run.is_none(), line.count.unwrap_or(1));
+        let before = known.lines.insert(planned, line.clone());
+        if before.as_ref() == Some(&line) {
+            return None; // It was there.
+        }
+        self.told.anew += u64::from(before.is_some());
+        self.told.passed += if passed { count } else { 0 };
+        Some(planned)
+    }
+
+    /// A run ended: whose trigger follows it has to know in the same commit.
+    fn ended(&mut self, change: &Change) -> Vec<TriggerKey> {
+        let Some(after) = change.after.as_ref().filter(|after| after.state.is_terminal()) else {
+            return Vec::new();
+        };
+        let mut followers = Vec::new();
+        for ((job, name), known) in &mut self.of {
+            if known.follows.is_some_and(|(of, on)| of == change.head.job && on.counts(after.state)) {
+                known.ended.insert(change.head.id);
+                followers.push(TriggerKey { job: *job, name: (**name).into() });
+            }
+        }
+        followers
+    }
+
+    /// A line names moments of the schedule that no other names, and a run of its moment.
+    fn check_line(&mut self, key: &TriggerKey, planned: Timestamp, core: &MemCore) -> Verdict {
+        let Some(known) = self.of.get(&(key.job, Box::from(&*key.name))) else { return Ok(()) };
+        let Some(line) = known.lines.get(&planned) else { return Ok(()) };
+        let through = line.through.unwrap_or(planned);
+        if let Some(schedule) = &known.schedule {
+            for at in [planned, through] {
+                if (schedule.0)(at.as_micros() - 1) != Some(at.as_micros()) {
+                    return violation("I6", key, format!("{at} is not planned, told is {line:?}"));
+                }
+            }
+        }
+        let before = known.lines.range(..planned).next_back().map(|(_, line)| line);
+        let after = known.lines.range((Excluded(planned), Unbounded)).next().map(|(_, line)| line);
+        let overlaps = before.filter(|line| line.through.unwrap_or(line.planned) >= planned);
+        if let Some(other) = overlaps.or(after.filter(|line| line.planned <= through)) {
+            return violation("I2", key, format!("a moment is told twice: {line:?} and {other:?}"));
+        }
+        let has_run = matches!(line.outcome, Outcome::Fired | Outcome::Skipped) && line.run.is_some();
+        let run = line.run.and_then(|run| core.run(run)).and_then(|run| run.head.fired.as_ref());
+        if has_run && run.is_none_or(|fired| fired.planned != planned) {
+            return violation("I3", key, format!("{line:?} names no run of its moment"));
+        }
+        let fired = known.lines.values().filter(|line| line.outcome == Outcome::Fired).count();
+        match known.trigger.count.map(|count| count.get() as usize) {
+            Some(count) if fired > count => {
+                violation("count", key, format!("{fired} moments fired, {count} may"))
+            }
+            Some(count) if fired == count => {
+                self.told.spent += 1;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Every moment that the row takes for told has a line, and none after it has one.
+    fn check_row(&mut self, row: &TriggerRow) -> Verdict {
+        let key = &row.key;
+        let Some(known) = self.of.get_mut(&(key.job, Box::from(&*key.name))) else { return Ok(()) };
+        let is_paused = row.state.pause.as_ref().is_some_and(|pause| &*pause.by == "mainspring");
+        self.told.self_paused += u64::from(is_paused && !known.is_paused);
+        known.is_paused = is_paused;
+        let Some(schedule) = &known.schedule else { return Ok(()) };
+        let moved = row.state.moved.clone().unwrap_or_default();
+        let until = moved.jumped.as_ref().map_or(row.state.cursor, |jumped| jumped.from);
+        let fired = known.lines.values().filter(|line| line.outcome == Outcome::Fired).count();
+        let is_spent = known.trigger.count.is_some_and(|count| fired >= count.get() as usize);
+        known.covered = known.covered.min(until);
+        while !is_spent {
+            let next = (schedule.0)(known.covered.as_micros()).map(Timestamp::from_micros);
+            let Some(at) = next.filter(|at| *at <= until) else { break };
+            let line = known.lines.range(..=at).next_back().map(|(_, line)| line);
+            match line.map(|line| line.through.unwrap_or(line.planned)).filter(|through| *through >= at) {
+                Some(through) => known.covered = through.min(until).max(at),
+                None => return violation("I2", key, format!("{at} is accounted for and not told")),
+            }
+        }
+        let last = known.lines.last_key_value().map(|(_, line)| line.through.unwrap_or(line.planned));
+        match last.filter(|last| *last > until && !moved.put && moved.told.is_none_or(|told| *last > told)) {
+            Some(last) => violation("I3", key, format!("{last} is told, and the row is at {until}")),
+            None => Ok(()),
+        }
+    }
+
+    /// Each end is followed, or known to be not followed yet.
+    fn check_ends(&mut self, key: &TriggerKey) -> Verdict {
+        let Some(known) = self.of.get_mut(&(key.job, Box::from(&*key.name))) else { return Ok(()) };
+        if known.follows.is_none() {
+            return Ok(());
+        }
+        let (ended, lines, pending) = (known.ended.len(), known.lines.len(), known.pending);
+        if ended != lines + pending {
+            let what = format!("{ended} ends, {lines} were followed, {pending} are to be");
+            return violation("after", key, what);
+        }
+        self.told.follows = self.told.follows.max(lines as u64);
+        Ok(())
+    }
+
+    /// A run of a moment has its line in the same commit, and the run of a delay is alone.
+    fn check_run(&mut self, change: &Change, core: &MemCore) -> Verdict {
+        let head = &change.head;
+        let Some(fired) = &head.fired else { return Ok(()) };
+        let Some(known) = self.of.get(&(head.job, fired.trigger.clone())) else { return Ok(()) };
+        if known.by_hand.contains(&head.id) {
+            return Ok(());
+        }
+        if known.lines.get(&fired.planned).is_none_or(|line| line.run != Some(head.id)) {
+            return fail("I3", head.id, format!("the run of {} has no line", fired.planned));
+        }
+        if !matches!(known.trigger.when, When::Delay { .. }) {
+            return Ok(());
+        }
+        self.told.delays += 1;
+        let beside = core.all_runs().find(|run| {
+            let fired = run.head.fired.as_ref().is_some_and(|other| other.trigger == fired.trigger);
+            run.head.job == head.job
+                && fired
+                && run.head.id != head.id
+                && !run.status.state.is_terminal()
+                && !known.by_hand.contains(&run.head.id)
+        });
+        match beside {
+            Some(run) => fail("delay", head.id, format!("fired beside {}", run.head.id)),
+            None => Ok(()),
+        }
+    }
+
+    /// When all is over, nothing is left to be followed.
+    pub(crate) fn check_rest(&self) -> Verdict {
+        for ((job, name), known) in &self.of {
+            if known.follows.is_some() && known.pending > 0 {
+                let key = TriggerKey { job: *job, name: (**name).into() };
+                return violation("after", &key, format!("{} ends were not followed", known.pending));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whose ledger a line is in.
+fn key_of(record: &mainspring_store::Record) -> Option<TriggerKey> {
+    let (job, rest) = record.key.as_bytes().split_first_chunk::<16>()?;
+    let name = std::str::from_utf8(&rest[..rest.iter().position(|byte| *byte == 0)?]).ok()?;
+    Some(TriggerKey { job: JobId::from_bytes(*job), name: name.into() })
+}
