@@ -173,7 +173,10 @@ impl FromStr for DailyWindow {
     fn from_str(text: &str) -> Result<Self, Error> {
         let wrong = || Error::new(format!("`{text}` is not a time of day; write `22:00-06:00`"));
         let (from, until) = text.split_once('-').ok_or_else(wrong)?;
-        let time = |text: &str| text.trim().parse::<Time>().map_err(|_| wrong());
+        let time = |text: &str| match text.trim() {
+            text if text.len() == 5 => text.parse::<Time>().map_err(|_| wrong()),
+            _ => Err(wrong()),
+        };
         let window = Self { from: time(from)?, until: time(until)? };
         if [window.from, window.until].iter().any(|time| time.second() != 0 || time.subsec_nanosecond() != 0)
         {
@@ -252,7 +255,7 @@ mod tests {
         {
             assert_eq!(calendar.leaves_out(local(&format!("2026-10-03T{time}Z"))), left_out, "{time}");
         }
-        for wrong in ["22:00", "22:00-22:00", "25:00-26:00", "a-b"] {
+        for wrong in ["22:00", "22-23", "22:00-22:00", "25:00-26:00", "a-b"] {
             assert!(wrong.parse::<DailyWindow>().is_err(), "{wrong}");
         }
     }

@@ -28,6 +28,8 @@ pub struct Config {
     pub repeat_every: Duration,
     /// Runs that no node of the cell can take for so long are given to another cell.
     pub hand_over_after: Duration,
+    /// Lines of the ledger of planned moments are kept so long.
+    pub occurrences_kept: Duration,
     /// Shares of namespaces under fair share; 1 when not listed.
     pub weights: BTreeMap<Namespace, u32>,
 }
@@ -45,6 +47,7 @@ impl Default for Config {
             lost_after: limits::LOST_AFTER,
             repeat_every: Duration::from_secs(2),
             hand_over_after: Duration::from_secs(10),
+            occurrences_kept: Duration::from_secs(90 * 86_400),
             weights: BTreeMap::new(),
         }
     }

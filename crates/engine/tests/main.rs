@@ -8,6 +8,7 @@
 
 mod backfill;
 mod balancers;
+mod calendars;
 mod cancel;
 mod concurrency;
 mod cursor;

@@ -23,12 +23,14 @@ pub struct Keeping {
     pub counters: Duration,
     /// Entries of the audit.
     pub audit: Duration,
+    /// The ledger of planned moments.
+    pub occurrences: Duration,
 }
 
 impl Default for Keeping {
     fn default() -> Self {
         const DAY: Duration = Duration::from_secs(86_400);
-        Self { runs: 30 * DAY, counters: 400 * DAY, audit: 400 * DAY }
+        Self { runs: 30 * DAY, counters: 400 * DAY, audit: 400 * DAY, occurrences: 90 * DAY }
     }
 }
 

@@ -258,7 +258,7 @@ struct Seats<'a> {
 
 impl Seats<'_> {
     fn take(&self, identity: &Identity, stop: &CancellationToken) -> Vec<(seat::SeatHandle, JoinHandle<()>)> {
-        let Options { roles, cells, heartbeat_every, lost_after, waiting_max, .. } = self.options;
+        let Options { roles, cells, heartbeat_every, lost_after, waiting_max, keeping, .. } = self.options;
         let count = if roles.scheduler { *cells } else { 0 };
         let (lease_ttl, lease_renew_every) = match is_shared(&self.options.store) {
             true => (limits::LEASE_TTL, limits::LEASE_RENEW_EVERY),
@@ -270,6 +270,7 @@ impl Seats<'_> {
                 cells: *cells,
                 lost_after: *lost_after,
                 waiting_max: *waiting_max,
+                occurrences_kept: keeping.occurrences,
                 ..mainspring_engine::Config::default()
             },
             member: identity.member,

@@ -50,6 +50,7 @@ pub(crate) struct ServerConfig {
     pub(crate) logs: Option<String>,
     pub(crate) keep_runs: Option<Span>,
     pub(crate) keep_audit: Option<Span>,
+    pub(crate) keep_occurrences: Option<Span>,
     pub(crate) roles: Option<Vec<String>>,
     pub(crate) cells: Option<u16>,
     pub(crate) heartbeat_every: Option<Span>,

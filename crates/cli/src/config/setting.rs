@@ -88,6 +88,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     setting(("server", "logs"), Kind::Text, "DATA/logs", "Where the output of ended runs is kept, as for artifacts."),
     setting(("server", "keep_runs"), Kind::Duration, "30d", "How long ended runs are kept whose job says nothing about it."),
     setting(("server", "keep_audit"), Kind::Duration, "400d", "How long entries of the audit are kept."),
+    setting(("server", "keep_occurrences"), Kind::Duration, "90d", "How long it is told what became of the planned moments of triggers."),
     setting(("server", "roles"), Kind::List, "api, scheduler", "What this process does: `api`, `scheduler`."),
     setting(("server", "cells"), Kind::Number, "1", "How many slices the work is cut into, fixed when the store is made."),
     setting(("server", "heartbeat_every"), Kind::Duration, "5s", "How often a node says that it lives."),

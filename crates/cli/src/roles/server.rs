@@ -48,6 +48,8 @@ impl ServerFlags {
         options.logs = config.logs.clone();
         options.keeping.runs = config.keep_runs.map_or(options.keeping.runs, |span| span.0);
         options.keeping.audit = config.keep_audit.map_or(options.keeping.audit, |span| span.0);
+        let kept = options.keeping.occurrences;
+        options.keeping.occurrences = config.keep_occurrences.map_or(kept, |span| span.0);
         options.cells = config.cells.unwrap_or(options.cells);
         options.heartbeat_every = config.heartbeat_every.map_or(options.heartbeat_every, |span| span.0);
         options.lost_after = config.lost_after.map_or(options.lost_after, |span| span.0);

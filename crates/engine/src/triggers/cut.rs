@@ -72,7 +72,8 @@ impl Cell {
         occurrence: Occurrence,
         end: Option<RunId>,
     ) {
-        let record = occurrence.write(&self.triggers.entries[ix].row.key);
+        let kept = self.config.occurrences_kept;
+        let record = occurrence.write(&self.triggers.entries[ix].row.key, kept);
         let line = Line { trigger: ix as u32, run: run.map(|run| run as u32), record, occurrence, end };
         *self.outbox.unfinished.entry(line.trigger).or_default() += 1;
         self.outbox.ledger.push_back(line);

@@ -155,8 +155,12 @@ impl Cell {
             entry.row.state.version = row.state.version;
             entry.spec = None;
             if row.state.fires_at != entry.row.state.fires_at && !row.state.follows_ends() {
-                // A calendar may have changed: the next moment is found anew.
-                entry.row.state.fires_at = Some(self.last_now);
+                // A calendar changed. Where it has gone on meanwhile, the next moment is found when it is looked at.
+                let state = &mut entry.row.state;
+                match state.cursor == row.state.cursor {
+                    true => (state.next, state.fires_at) = (row.state.next, row.state.fires_at),
+                    false => state.fires_at = Some(self.last_now),
+                }
             }
             if unwritten {
                 self.mark_trigger(ix);

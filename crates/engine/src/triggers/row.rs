@@ -23,8 +23,6 @@ const TRIGGERS: RecordKind = RecordKind(1_001);
 const OCCURRENCES: RecordKind = RecordKind(1_002);
 /// Jobs whose triggers somebody else changed: by cell and job.
 const NEWS: RecordKind = RecordKind(1_003);
-/// How long the ledger is kept.
-const OCCURRENCES_KEPT: Duration = Duration::from_secs(90 * 86_400);
 /// How long an owner may take to hear of news.
 const NEWS_KEPT: Duration = Duration::from_secs(3_600);
 /// Ends that come so soon after each other have moments in their order.
@@ -362,12 +360,13 @@ impl Occurrence {
         (record.kind == OCCURRENCES).then_some(Self { planned, ..occurrence })
     }
 
-    pub(super) fn write(&self, key: &TriggerKey) -> Record {
+    /// The record that keeps it for so long.
+    pub(super) fn write(&self, key: &TriggerKey, kept: Duration) -> Record {
         Record {
             kind: OCCURRENCES,
             key: key.line(self.planned, self.backfill),
             revision: 1,
-            expires_at: Some(self.at + OCCURRENCES_KEPT),
+            expires_at: Some(self.at + kept),
             value: serde_json::to_vec(self).unwrap_or_default().into(),
         }
     }

@@ -33,7 +33,8 @@ impl World {
         job
     }
 
-    fn put_triggers(&mut self, job: &Job) {
+    /// Somebody writes the triggers of a job, and tells the owner.
+    pub(crate) fn put_triggers(&mut self, job: &Job) {
         self.write_triggers(job);
         let request = self.request();
         self.handle(Event::TriggersChanged { request, job: job.id });

@@ -2,6 +2,8 @@
 
 mod artifacts;
 mod audit;
+mod backfills;
+mod calendars;
 mod hooks;
 mod jobs;
 mod load;

@@ -132,3 +132,30 @@ async fn what_one_may_not_see_does_not_exist() {
     let list = world.call(&ann, "GET", "/v1/runs", None).await.expect(200);
     assert_eq!(list["items"], json!([]));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_forced_run_passes_the_overlap_policy_and_the_audit_tells_it() {
+    let world = World::start().await;
+    let alone = json!({"name": "alone", "script": "true", "concurrency": {"limit": 1, "overlap": "skip"}});
+    world.put("/v1/jobs/alone", alone).await.expect(201);
+    let state = async |body: Value| {
+        let made = world.post("/v1/runs", body).await.expect(201);
+        let run = text(&made["id"]).to_owned();
+        (world.get(&format!("/v1/runs/{run}")).await.expect(200)["state"].clone(), run)
+    };
+    assert_eq!(state(json!({"job": "alone"})).await.0, "waiting");
+    let (skipped, run) = state(json!({"job": "alone"})).await;
+    assert_eq!(skipped, "skipped");
+    assert_eq!(state(json!({"job": "alone", "force": true})).await.0, "waiting");
+    let again = world.post(&format!("/v1/runs/{run}/rerun"), json!({"force": true})).await.expect(201);
+    let again = world.get(&format!("/v1/runs/{}", text(&again["id"]))).await.expect(200);
+    assert_eq!(again["state"], "waiting");
+    let batch = json!({"runs": [{"job": "alone", "force": true}, {"job": "alone"}]});
+    world.post("/v1/runs/batch", batch).await.expect(200);
+    let audit = world.get("/v1/audit?limit=50").await.expect(200);
+    let said: Vec<&str> =
+        audit["items"].as_array().unwrap().iter().filter_map(|entry| entry["detail"].as_str()).collect();
+    let forced: Vec<&&str> = said.iter().filter(|detail| detail.contains("forced past")).collect();
+    assert_eq!(forced.len(), 3, "{said:?}");
+    assert!(forced.iter().any(|detail| detail.starts_with("2 runs, 1 forced")), "{said:?}");
+}
