@@ -1,7 +1,7 @@
 //! From rows and job files to the answer.
 
 use mainspring_engine::{TriggerKey, TriggerRow, TriggerState};
-use mainspring_model::{JobId, Timestamp, spec};
+use mainspring_model::{Calendars, JobId, Timestamp, spec};
 use mainspring_wire::api::LoadReport;
 use serde_json::{Value, json};
 
@@ -31,6 +31,9 @@ fn row(cursor: Timestamp, fired: u64) -> TriggerRow {
         awaits_end: false,
         delay_us: 0,
         follows: None,
+        is_called: false,
+        moved: None,
+        backfills: None,
     };
     TriggerRow { key: TriggerKey { job: JobId::from_bytes([1; 16]), name: "t".into() }, revision: 1, state }
 }
@@ -42,7 +45,7 @@ fn plan(job: &str, pool: &str, trigger: Value) -> Plan {
 fn moved(job: &str, pool: &str, trigger: Value, row: TriggerRow) -> Plan {
     let file = json!({"name": job, "script": "true", "placement": {"pool": pool}, "triggers": [trigger]});
     let spec = spec::from_value(&file).unwrap();
-    let plan = Plan::of(&row, &spec, &spec.triggers[0], at(MONDAY)).unwrap();
+    let plan = Plan::of(&row, (&spec, &spec.triggers[0]), Calendars::NONE, at(MONDAY)).unwrap();
     Plan { usual_us: 90_000_000, ..plan }
 }
 
