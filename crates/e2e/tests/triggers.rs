@@ -10,6 +10,7 @@ use crate::world::{Store, World, on_every_store};
 on_every_store! {
     every_second_fires_once_whoever_dies
     what_passed_while_nobody_was_there_is_accounted_for
+    a_backfill_makes_up_for_each_moment_once_whoever_dies
 }
 
 const KILLS: usize = 3;
@@ -99,4 +100,46 @@ fn what_passed_while_nobody_was_there_is_accounted_for(store: Store) {
     assert_eq!(second(&lines[0]["planned"]), hour - 3_600);
     let covered: i64 = lines.iter().map(|line| line["count"].as_i64().unwrap()).sum();
     assert_eq!(covered, (second(&lines[1]["planned"]) - (hour - 3_600)) / 3_600 + 1, "{lines:?}");
+}
+
+fn a_backfill_makes_up_for_each_moment_once_whoever_dies(store: Store) {
+    const HOURS: usize = 40;
+    let mut world = World::new(store);
+    let done = world.path("done");
+    apply(
+        &world,
+        &format!(
+            "name: ticks\nscript: echo $MAINSPRING_PARAM_AT >> {}\nretry: 0\nparameters: {{at: string}}\n\
+             concurrency: {{limit: 2, overlap: skip}}\ntriggers:\n- every: 1h\n  \
+             parameters: {{at: '{{{{ logical_time | date(\"%s\") }}}}'}}\n",
+            done.display()
+        ),
+    );
+    let range = ["--from", "2026-01-01T00:00:00Z", "--until", "2026-01-02T16:00:00Z"];
+    let start = |more: &[&'static str]| [&["backfill", "start", "ticks"], &range[..], more].concat();
+    let plan = world.json(&start(&["--dry-run"]));
+    assert_eq!(plan["items"].as_array().unwrap().len(), HOURS);
+    world.text(&start(&["--max-active", "3"]));
+    let standing = |world: &World| world.json(&["backfill", "list", "ticks"])["items"][0].clone();
+    for part in 1..=KILLS {
+        world.until("it goes on", |world| {
+            (standing(world)["made"].as_u64().unwrap() as usize > part * HOURS / (KILLS + 2)).then_some(())
+        });
+        world.kill_server();
+        world.start_server();
+    }
+    let over = world.until("it is over", |world| {
+        let found = standing(world);
+        (found["state"] == "done").then_some(found)
+    });
+    assert_eq!((&over["made"], &over["succeeded"]), (&HOURS.into(), &HOURS.into()), "{over}");
+    let mut executed: Vec<i64> =
+        world.until_file("done").lines().map(|line| line.trim().parse().unwrap()).collect();
+    executed.sort_unstable();
+    let first = 1_767_225_600;
+    let expected: Vec<i64> = (0..HOURS as i64).map(|hour| first + hour * 3_600).collect();
+    assert_eq!(executed, expected, "each was executed once\n{}", world.logs());
+    let again = world.json(&start(&["--dry-run", "--reprocess", "failed"]));
+    let left = again["items"].as_array().unwrap().iter().filter(|moment| moment["action"] == "leave").count();
+    assert_eq!(left, HOURS);
 }

@@ -75,7 +75,7 @@ impl App {
             for name in trigger.calendar.iter().filter(|name| calendars.get(name.as_str()).is_none()) {
                 let path = format!("triggers[{index}].calendar");
                 let message =
-                    format!("there is no calendar `{name}` in `{namespace}` or above; put it first");
+                    format!("there is no calendar `{name}` in `{namespace}` or above; make it first");
                 return Err(Error::field(ErrorCode::InvalidSpec, path, message));
             }
         }

@@ -22,6 +22,9 @@ use crate::secret::{SecretHash, SecretKind, hex, sha256};
 /// Bytes of a key that is kept as it is; of a longer one the digest is.
 const KEY_BYTES_MAX: usize = 80;
 
+/// Headers that carry credentials: nobody's parameters need them.
+const CREDENTIALS: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
+
 /// What came.
 #[derive(Debug, Clone)]
 pub struct HookRequest<'a> {
@@ -31,7 +34,7 @@ pub struct HookRequest<'a> {
     pub body: &'a [u8],
     /// Its media type, without parameters, in lower case.
     pub media_type: Option<&'a str>,
-    /// The headers that are text, by lower-case name, without those that carry credentials.
+    /// The headers that are text, by lower-case name.
     pub headers: BTreeMap<String, String>,
 }
 
@@ -104,7 +107,7 @@ impl App {
         let spec = self.find_version(job.id, row.state.version).await?;
         let is_it = |trigger: &Trigger| *trigger.name.as_str() == *row.key.name;
         let place = spec.triggers.iter().position(is_it).ok_or_else(unknown)?;
-        let secret = seal::unseal(token, &document.sealed).unwrap_or_default();
+        let secret = seal::unseal(token, &document.sealed).ok_or_else(unknown)?;
         Ok(Found { job, key: row.key, version: row.state.version, spec, place, hash, secret })
     }
 
@@ -116,7 +119,9 @@ impl App {
         request: HookRequest<'_>,
     ) -> Result<HookCall> {
         let payload = payload::read(request.media_type, request.body)?;
-        let call = Call { payload, headers: request.headers, at: self.now() };
+        let mut headers = request.headers;
+        CREDENTIALS.iter().for_each(|name| drop(headers.remove(*name)));
+        let call = Call { payload, headers, at: self.now() };
         let wrong = |prefix: &str, problems| Error::problems(ErrorCode::InvalidParameter, prefix, problems);
         let key = webhook.key(&call).map_err(|problem| wrong("", vec![problem]))?.map(short);
         let declared = &found.spec.parameters;

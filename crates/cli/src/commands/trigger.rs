@@ -288,6 +288,7 @@ fn table(triggers: &[Standing]) -> Table {
                 {
                     ("over", DIM)
                 }
+                None if has_fired_enough(trigger) => ("over", DIM),
                 None => ("active", GOOD),
             };
             let next = trigger.fires_at.filter(|_| trigger.pause.is_none());
@@ -304,6 +305,12 @@ fn table(triggers: &[Standing]) -> Table {
                 .cell(short(trigger.cursor))
         },
     ))
+}
+
+/// Whether a webhook fired as often as it may: no next moment says so.
+fn has_fired_enough(trigger: &Standing) -> bool {
+    let count = trigger.spec.get("count").and_then(serde_json::Value::as_u64);
+    trigger.spec.get("webhook").is_some() && count.is_some_and(|count| trigger.fired >= count)
 }
 
 fn history(lines: &[Occurrence]) -> Table {
@@ -328,7 +335,10 @@ fn history(lines: &[Occurrence]) -> Table {
             .styled(outcome, style)
             .cell(span(std::time::Duration::from_millis(line.late_ms)))
             .cell(line.run.map(|run| run.to_string()).unwrap_or_default())
-            .cell(&line.reason)
+            .cell(match line.backfill {
+                Some(backfill) if line.reason.is_empty() => backfill.to_string(),
+                _ => line.reason.clone(),
+            })
     }))
 }
 
