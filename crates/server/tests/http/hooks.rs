@@ -151,6 +151,20 @@ async fn a_signature_is_needed_where_the_trigger_asks_for_it() {
     signed("sha256=00", BODY).await.problem(401, "unauthenticated");
     signed(&SIGNED[7..], BODY).await.problem(401, "unauthenticated");
     world.send("POST", &path, &[form], BODY).await.problem(401, "unauthenticated");
+    // The header may be one that templates do not see.
+    let signature = json!({"header": "Authorization", "prefix": "HMAC ", "encoding": "base64"});
+    let parameters = json!({"said": "{{ headers.authorization | default('nothing') }}"});
+    put(
+        &world,
+        json!({"webhook": {"signature": signature}, "parameters": parameters}),
+        json!({"said": "string"}),
+    )
+    .await;
+    let headers = [form, ("authorization", "HMAC dXEH6g6yUJ/CESIczphLijdXC211hsIsRvQ3nIsEPhc=")];
+    let made = world.send("POST", &path, &headers, BODY).await.expect(201);
+    assert_eq!(params(&world, &made).await, json!({"said": "nothing"}));
+    let headers = [form, ("authorization", "HMAC AAEH6g6yUJ/CESIczphLijdXC211hsIsRvQ3nIsEPhc=")];
+    world.send("POST", &path, &headers, BODY).await.problem(401, "unauthenticated");
     // Another token has another secret.
     let made = world.post(&format!("{TRIGGER}/token"), json!({})).await.expect(201);
     let headers = [form, ("x-hub-signature-256", SIGNED)];

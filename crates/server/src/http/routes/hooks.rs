@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use mainspring_app::{HookRequest, Operation};
 use mainspring_wire::api::Delivered;
 use serde_json::json;
@@ -19,10 +19,6 @@ use crate::http::route::Route;
 
 /// Bytes of a call: as many as parameters may have.
 const CALL_BYTES_MAX: usize = mainspring_model::limits::PARAMS_BYTES_MAX;
-
-/// Headers that carry credentials; nobody's parameters need them.
-const LEFT_OUT: [header::HeaderName; 3] =
-    [header::AUTHORIZATION, header::COOKIE, header::PROXY_AUTHORIZATION];
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -63,7 +59,7 @@ async fn call(
 /// The headers that are text. Those that come more than once are one, with commas, as is usual.
 fn texts(headers: &HeaderMap) -> BTreeMap<String, String> {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
-    for (name, value) in headers.iter().filter(|(name, _)| !LEFT_OUT.contains(name)) {
+    for (name, value) in headers {
         let Ok(value) = value.to_str() else { continue };
         texts
             .entry(name.as_str().to_owned())
