@@ -2,7 +2,7 @@
 
 use mainspring_engine::{Answer, Event, HookCall, Message, TriggerCommand};
 use mainspring_model::spec::{Concurrency, Overlap};
-use mainspring_model::{ErrorCode, RunId, RunState};
+use mainspring_model::{Cause, ErrorCode, RunId, RunState};
 use serde_json::json;
 
 use crate::world::{Job, World, at, paused, secs};
@@ -283,6 +283,26 @@ fn a_call_that_was_checked_against_a_newer_version_waits_for_it() {
     send(&mut world, &newer, TriggerCommand::Call(Box::new(call)));
     let run = made(&mut world);
     assert_eq!(world.row(run).head.job_version, 2);
+}
+
+#[test]
+fn calls_that_keep_failing_pause_the_trigger() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job_with(&["webhook: {}, pause_after: 2"], |spec| spec.retry.max = 0);
+    world.messages();
+    for key in ["d1", "d2"] {
+        send(&mut world, &job, delivery(key));
+        let run = world.runs_of(&job).last().map(|run| run.head.id).expect("a run");
+        world.end(run, Cause::Exit { code: 1 });
+        world.pass(secs(1));
+    }
+    world.messages();
+    send(&mut world, &job, delivery("d3"));
+    refused(
+        &mut world,
+        "the trigger is paused by mainspring: paused itself: its last 2 runs failed for good",
+    );
 }
 
 #[test]
