@@ -109,3 +109,25 @@ fn a_new_owner_that_finds_a_row_behind_the_ledger_tells_nothing_twice() {
     assert_eq!(ledger[..2], ["60 fired", "120 missed 9 through 600: it passed"]);
     assert_eq!(world.trigger(&job, "every").state.fired, world.runs_of(&job).len() as u64);
 }
+
+#[test]
+fn what_is_made_at_one_look_is_written_with_its_lines_and_its_row() {
+    let mut world = World::new();
+    let every = "every: 60s, offset: 20s, misfire: {policy: all, window: 2d, max: 150}";
+    let jobs: Vec<_> = (0..12).map(|_| world.trigger_job(&[every])).collect();
+    world.sleep(secs(60 * 120));
+    world.take_over();
+    world.commits = false;
+    world.pass(secs(1));
+    let mut batches = 0;
+    while world.commit() {
+        batches += 1;
+        for job in &jobs {
+            let row = world.trigger(job, "every").state;
+            let told = world.ledger(job, "every").len() as u64;
+            assert_eq!((world.runs_of(job).len() as u64, told), (row.fired, row.fired));
+        }
+    }
+    assert!(batches > 1, "there are too many for one");
+    assert!(jobs.iter().all(|job| world.trigger(job, "every").state.fired >= 100));
+}

@@ -162,6 +162,21 @@ fn firing_by_hand_moves_nothing() {
 }
 
 #[test]
+fn who_fired_is_told_although_the_run_was_left_out() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job_with(&["every: 60s, offset: 20s"], |spec| {
+        let mut limit = mainspring_model::spec::Concurrency::new(1.try_into().unwrap());
+        limit.overlap = mainspring_model::spec::Overlap::Skip;
+        spec.concurrency = Some(limit);
+    });
+    world.pass(secs(70));
+    world.command_trigger(&job, "every", TriggerCommand::Fire { by: "ann".into() });
+    world.pass(secs(1));
+    assert_eq!(world.ledger(&job, "every"), ["60 fired", "70 skipped: fired by ann: overlap"]);
+}
+
+#[test]
 fn a_count_is_the_end_of_it() {
     let mut world = World::new();
     world.node("a");

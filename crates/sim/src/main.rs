@@ -44,6 +44,9 @@ use rest::Tally;
 /// Seeds within which every planted bug must be caught.
 const CAUGHT_WITHIN: u64 = 200;
 
+/// So many seeds must have seen everything.
+const PROVES: u64 = 1_000;
+
 /// Simulates clusters under faults and checks the invariants at every step.
 #[derive(Parser)]
 struct Args {
@@ -155,6 +158,10 @@ fn run_seeds(seeds: u64) -> ExitCode {
     println!("unknown commits  {:>10}", sums.unknown);
     println!("acknowledged     {:>9} % at least", sums.acknowledged_percent);
     match failed {
+        None if seeds >= PROVES && !sums.unseen().is_empty() => {
+            println!("{seeds} seeds prove nothing about: {}", sums.unseen().join(", "));
+            ExitCode::FAILURE
+        }
         None => {
             println!("violations                0");
             ExitCode::SUCCESS

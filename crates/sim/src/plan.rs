@@ -50,7 +50,7 @@ pub(crate) enum Profile {
 impl Profile {
     fn of(seed: u64) -> Self {
         match (seed % 250, seed % 20) {
-            (7, _) => Self::Crowd,
+            (207, _) => Self::Crowd,
             (_, 3) => Self::Long,
             _ => Self::Ordinary,
         }

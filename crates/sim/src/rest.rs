@@ -220,6 +220,26 @@ impl Tally {
         self.virtual_seconds += other.virtual_seconds;
     }
 
+    /// What many seeds together must have seen of triggers, and have not.
+    pub(crate) fn unseen(&self) -> Vec<&'static str> {
+        let seen = [
+            (self.passed, "a moment that passed"),
+            (self.anew, "a line that was told anew"),
+            (self.follows, "an end that was followed"),
+            (self.delays, "a run of a delay"),
+            (self.spent, "a trigger at the end of its count"),
+            (self.self_paused, "a trigger that paused itself"),
+            (self.moves, "a cursor that was moved"),
+            (self.trigger_pauses, "a trigger that was paused"),
+            (self.by_hand, "a trigger that was fired by hand"),
+            (self.puts, "a job that was put anew"),
+            (self.wall_clock_jumps, "a wall clock that jumped"),
+            (self.days_asleep, "ninety days without anybody"),
+            (self.crowds, "a crowd of triggers"),
+        ];
+        seen.into_iter().filter(|(count, _)| *count == 0).map(|(_, what)| what).collect()
+    }
+
     /// What a seed lacks to count as proof.
     pub(crate) fn vacuous(&self) -> Option<&'static str> {
         if self.takeovers == 0 {

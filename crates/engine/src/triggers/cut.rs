@@ -12,7 +12,7 @@ use crate::outbox::Written;
 use crate::timers::Armed;
 
 /// Lines and rows written at once, each.
-pub(crate) const PER_BATCH_MAX: usize = 2_000;
+pub(crate) const PER_BATCH_MAX: usize = 1_000;
 
 /// Ends that are followed at once.
 const FOLLOWED_PER_BATCH_MAX: usize = 1_000;
@@ -29,12 +29,13 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Says why.
+    /// Says why, before what it says of that already.
     pub(super) fn say(&mut self, reason: &str) {
-        if self.occurrence.reason.is_empty() {
-            self.occurrence.reason = reason.into();
-            self.record.value = serde_json::to_vec(&self.occurrence).unwrap_or_default().into();
-        }
+        self.occurrence.reason = match &*self.occurrence.reason {
+            "" => reason.into(),
+            before => format!("{reason}: {before}").into(),
+        };
+        self.record.value = serde_json::to_vec(&self.occurrence).unwrap_or_default().into();
     }
 }
 
@@ -89,12 +90,20 @@ impl Cell {
         let mut keys = FxHashSet::default();
         let mut rows = Vec::new();
         let mut of = None;
+        // Runs that are in the batch and whose lines are not yet.
+        let is_fired = |written: &&Written| match written {
+            Written::InsertRun(run) => self.runs.entries[*run].head.fired.is_some(),
+            _ => false,
+        };
+        let mut left = written.iter().filter(is_fired).count();
         for lines in 0.. {
             let Some(line) = self.outbox.ledger.front() else { break };
-            // All lines of one look go together.
-            if of != Some(line.trigger) && (lines >= PER_BATCH_MAX || self.waits_for_runs(line.trigger)) {
+            // All lines of one look go together, and with their runs.
+            let is_full = lines >= PER_BATCH_MAX && (left == 0 || lines >= 2 * PER_BATCH_MAX);
+            if of != Some(line.trigger) && (is_full || self.waits_for_runs(line.trigger)) {
                 break;
             }
+            left = left.saturating_sub(usize::from(line.run.is_some()));
             of = Some(line.trigger);
             if let Some(line) = self.outbox.ledger.pop_front() {
                 if self.outbox.line_cut(line.trigger) {
@@ -179,7 +188,14 @@ impl Cell {
         }
         let taken: FxHashSet<usize> = self.outbox.dirty_runs[..count].iter().copied().collect();
         let of_one = |one: &Line, other: &Line| one.trigger == other.trigger;
-        let lines: Vec<&Line> = self.outbox.ledger.iter().take(PER_BATCH_MAX).collect();
+        let mut lines: Vec<&Line> = Vec::new();
+        for line in &self.outbox.ledger {
+            // To the end of the last look.
+            if lines.len() >= PER_BATCH_MAX && lines.last().is_some_and(|last| !of_one(last, line)) {
+                break;
+            }
+            lines.push(line);
+        }
         let mut missing = FxHashSet::default();
         for group in lines.chunk_by(|one, other| of_one(one, other)) {
             let runs = || group.iter().filter_map(|line| line.run.map(|run| run as usize));
