@@ -142,6 +142,7 @@ fn spec(n: usize, rhythm: &Rhythm) -> Result<JobSpec> {
         from: None,
         until: None,
         count: None,
+        calendar: Vec::new(),
         jitter: Default::default(),
         misfire,
         parameters: Default::default(),

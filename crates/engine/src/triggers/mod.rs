@@ -73,7 +73,7 @@ pub(crate) struct Entry {
     asked: Option<Box<Asked>>,
 }
 
-const _: () = assert!(size_of::<Entry>() <= 240, "a trigger would cost more memory");
+const _: () = assert!(size_of::<Entry>() <= 208, "a trigger would cost more memory");
 
 /// The triggers of a cell.
 #[derive(Debug, Default)]
