@@ -14,6 +14,8 @@ use crate::timers::Armed;
 /// Lines and rows written at once, each.
 pub(crate) const PER_BATCH_MAX: usize = 1_000;
 
+/// Lines that are written at once because their runs are.
+const LINES_PER_BATCH_MAX: usize = 2 * PER_BATCH_MAX;
 /// Ends that are followed at once.
 const FOLLOWED_PER_BATCH_MAX: usize = 1_000;
 
@@ -40,6 +42,10 @@ impl Line {
 }
 
 impl Line {
+    fn run(&self) -> Option<usize> {
+        self.run.map(|run| run as usize)
+    }
+
     /// Tells what became of an end.
     pub(super) fn tells(&mut self, end: RunId) {
         self.end = Some(end);
@@ -99,7 +105,7 @@ impl Cell {
         for lines in 0.. {
             let Some(line) = self.outbox.ledger.front() else { break };
             // All lines of one look go together, and with their runs.
-            let is_full = lines >= PER_BATCH_MAX && (left == 0 || lines >= 2 * PER_BATCH_MAX);
+            let is_full = lines >= PER_BATCH_MAX && (left == 0 || lines >= LINES_PER_BATCH_MAX);
             if of != Some(line.trigger) && (is_full || self.waits_for_runs(line.trigger)) {
                 break;
             }
@@ -183,31 +189,48 @@ impl Cell {
             let fit = self.outbox.dirty_runs[..count].iter().take_while(fits).count();
             count = fit.max(count.min(1));
         }
-        if count == self.outbox.dirty_runs.len() {
+        let (lines, is_all) = self.next_lines();
+        if lines.is_empty() || (count == self.outbox.dirty_runs.len() && is_all) {
             return count;
         }
-        let taken: FxHashSet<usize> = self.outbox.dirty_runs[..count].iter().copied().collect();
-        let of_one = |one: &Line, other: &Line| one.trigger == other.trigger;
+        let mut taken: FxHashSet<usize> = self.outbox.dirty_runs[..count].iter().copied().collect();
+        let seen: FxHashSet<usize> = lines.iter().filter_map(|line| line.run()).collect();
+        if !is_all {
+            // A run whose line is too far behind goes with it.
+            taken.retain(|run| seen.contains(run) || !self.is_told_with_its_insert(*run));
+        }
+        for (n, look) in lines.chunk_by(|one, other| one.trigger == other.trigger).enumerate() {
+            let runs = || look.iter().filter_map(|line| line.run());
+            if n == 0 || runs().any(|run| taken.contains(&run)) {
+                taken.extend(runs());
+            }
+        }
+        // Runs are as old as their lines, so they are not far behind.
+        let near = self.outbox.dirty_runs.len().min(count + LINES_PER_BATCH_MAX);
+        let near = &mut self.outbox.dirty_runs[..near];
+        let (go, stay): (Vec<usize>, Vec<usize>) = near.iter().partition(|run| taken.contains(run));
+        near[..go.len()].copy_from_slice(&go);
+        near[go.len()..].copy_from_slice(&stay);
+        go.len()
+    }
+
+    /// The lines that may go with the next batch, to the end of a look; and whether these are all.
+    fn next_lines(&self) -> (Vec<&Line>, bool) {
         let mut lines: Vec<&Line> = Vec::new();
         for line in &self.outbox.ledger {
-            // To the end of the last look.
-            if lines.len() >= PER_BATCH_MAX && lines.last().is_some_and(|last| !of_one(last, line)) {
-                break;
+            let ends = lines.last().is_some_and(|last| last.trigger != line.trigger);
+            if lines.len() >= LINES_PER_BATCH_MAX && ends {
+                return (lines, false);
             }
             lines.push(line);
         }
-        let mut missing = FxHashSet::default();
-        for group in lines.chunk_by(|one, other| of_one(one, other)) {
-            let runs = || group.iter().filter_map(|line| line.run.map(|run| run as usize));
-            if runs().any(|run| taken.contains(&run)) {
-                missing.extend(runs().filter(|run| !taken.contains(run)));
-            }
-        }
-        let rest = self.outbox.dirty_runs.split_off(count);
-        let (go, stay): (Vec<usize>, Vec<usize>) = rest.into_iter().partition(|run| missing.contains(run));
-        count += go.len();
-        self.outbox.dirty_runs.extend(go.into_iter().chain(stay));
-        count
+        (lines, true)
+    }
+
+    /// Whether the run is new and of a moment, so that its line is written with it.
+    fn is_told_with_its_insert(&self, run: usize) -> bool {
+        let entry = &self.runs.entries[run];
+        entry.status.version == 0 && entry.head.fired.is_some() && !self.is_unbegun_call(run)
     }
 
     /// A trigger's row is written, or somebody else wrote it: then it is read again.
