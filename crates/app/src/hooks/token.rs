@@ -18,8 +18,8 @@ use crate::record;
 use crate::secret::{SecretHash, SecretKind};
 use crate::triggers::Named;
 
-/// Bytes of a secret that callers bring.
-const SECRET_BYTES: std::ops::RangeInclusive<usize> = 8..=256;
+/// Characters of a secret that callers bring.
+const SECRET_CHARS: std::ops::RangeInclusive<usize> = 8..=256;
 
 /// A token, by its hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,9 +42,9 @@ impl App {
     ) -> Result<HookToken> {
         let (job, key, entry) = self.hook_of(caller, Operation::TriggerToken, named).await?;
         let given = match request.secret {
-            Some(secret) if !SECRET_BYTES.contains(&secret.len()) => {
-                let (least, most) = (SECRET_BYTES.start(), SECRET_BYTES.end());
-                let message = format!("has {} bytes; {least} to {most} are allowed", secret.len());
+            Some(secret) if !SECRET_CHARS.contains(&secret.chars().count()) => {
+                let (least, most) = (SECRET_CHARS.start(), SECRET_CHARS.end());
+                let message = format!("has {least} to {most} characters");
                 return self.refused(entry, Error::field(ErrorCode::InvalidRequest, "secret", message)).await;
             }
             given => given,
