@@ -234,9 +234,11 @@ impl Ledgers {
         let fired = known.lines.values().filter(|line| line.outcome == Outcome::Fired).count();
         let is_spent = known.trigger.count.is_some_and(|count| fired >= count.get() as usize);
         known.covered = known.covered.min(until);
-        while !is_spent {
+        // What would come after the last that counts is not planned.
+        let planned_until = if is_spent { known.covered } else { until };
+        loop {
             let next = (schedule.0)(known.covered.as_micros()).map(Timestamp::from_micros);
-            let Some(at) = next.filter(|at| *at <= until) else { break };
+            let Some(at) = next.filter(|at| *at <= planned_until) else { break };
             let line = known.lines.range(..=at).next_back().map(|(_, line)| line);
             match line.map(|line| line.through.unwrap_or(line.planned)).filter(|through| *through >= at) {
                 Some(through) => known.covered = through.min(until).max(at),
