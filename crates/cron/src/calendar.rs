@@ -10,6 +10,11 @@ use jiff::tz::Offset;
 
 use crate::error::Error;
 
+const DAY_SECONDS: i64 = 86_400;
+const DAY_MINUTES: i64 = 1_440;
+/// A leap year has every day.
+const YEAR_DAYS: usize = 366;
+
 /// What a day is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holiday {
@@ -47,7 +52,7 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// The most days that a calendar may name.
+    /// The most days that a calendar may name, those of its spans counted.
     pub const DAYS_MAX: usize = 10_000;
     /// The most blackouts.
     pub const BLACKOUTS_MAX: usize = 100;
@@ -65,12 +70,20 @@ impl Calendar {
             }
             calendar.weekend |= 1 << day;
         }
+        let mut named = 0;
         for (days, holiday) in days {
+            named += days.count();
+            if named > Self::DAYS_MAX {
+                return Err(Error::new(format!("a calendar names at most {} days", Self::DAYS_MAX)));
+            }
             calendar.add(days, holiday)?;
         }
         if calendar.blackouts.len() > Self::BLACKOUTS_MAX {
             let max = Self::BLACKOUTS_MAX;
             return Err(Error::new(format!("a calendar has at most {max} blackouts")));
+        }
+        if (0..DAY_MINUTES).all(|minute| calendar.blackout_end(minute).is_some()) {
+            return Err(Error::new("the blackouts leave nothing of a day"));
         }
         Ok(calendar)
     }
@@ -92,18 +105,41 @@ impl Calendar {
             if self.days.insert(date, holiday).is_some_and(|known| known != holiday) {
                 return Err(Error::new(format!("{date} is said to be off and to be worked")));
             }
-            if self.days.len() > Self::DAYS_MAX {
-                return Err(Error::new(format!("a calendar names at most {} days", Self::DAYS_MAX)));
-            }
         }
         Ok(())
     }
 
-    /// Whether nothing is to happen at a local second.
-    pub(crate) fn leaves_out(&self, local: i64) -> bool {
-        let Ok(at) = jiff::Timestamp::from_second(local) else { return false };
-        let at = Offset::UTC.to_datetime(at);
-        !self.is_working_day(at.date()) || self.blackouts.iter().any(|window| window.holds(at.time()))
+    /// If nothing is to happen at a local second, the first later one of which this calendar does not say so by the same day or
+    /// blackout; the end of time when there is none.
+    pub(crate) fn leaves_out_until(&self, local: i64) -> Option<i64> {
+        let at = Offset::UTC.to_datetime(jiff::Timestamp::from_second(local).ok()?);
+        let midnight = local - local.rem_euclid(DAY_SECONDS);
+        if !self.is_working_day(at.date()) {
+            let days = self.working_day_after(at.date());
+            return Some(days.map_or(i64::MAX, |days| midnight + days * DAY_SECONDS));
+        }
+        let end = self.blackout_end((local - midnight) / 60)?;
+        Some(midnight + end * 60)
+    }
+
+    /// The minute of the day, or of the next one, at which the blackouts of a minute end.
+    fn blackout_end(&self, minute: i64) -> Option<i64> {
+        let ends = self.blackouts.iter().filter_map(|window| window.end_after(minute));
+        ends.max()
+    }
+
+    /// How many days after this one the next is for work.
+    fn working_day_after(&self, date: Date) -> Option<i64> {
+        let is_work_rare = self.weekend == 0b111_1111 || self.yearly.len() == YEAR_DAYS;
+        if is_work_rare {
+            let mut later = self.days.range(date.tomorrow().ok()?..);
+            let (worked, _) = later.find(|(_, holiday)| **holiday == Holiday::Working)?;
+            return Some(i64::from(date.until(*worked).ok()?.get_days()));
+        }
+        // What is named is bounded, and so are the days in a row without work.
+        let days = date.series(jiff::Span::new().days(1)).skip(1).take(Self::DAYS_MAX + 10 * YEAR_DAYS);
+        let found = days.into_iter().position(|day| self.is_working_day(day))?;
+        Some(found as i64 + 1)
     }
 
     /// Whether a day is for work.
@@ -157,11 +193,27 @@ impl fmt::Display for Days {
     }
 }
 
+impl Days {
+    fn count(&self) -> usize {
+        match self {
+            Self::Span(first, last) => {
+                let days = first.until(*last).map_or(0, |span| span.get_days());
+                usize::try_from(days).unwrap_or(usize::MAX).saturating_add(1)
+            }
+            Self::Yearly(..) => 1,
+        }
+    }
+}
+
 impl DailyWindow {
-    fn holds(&self, time: Time) -> bool {
-        match self.from <= self.until {
-            true => self.from <= time && time < self.until,
-            false => self.from <= time || time < self.until,
+    /// If it holds at a minute of the day, the one at which it ends: of this day, or of the next.
+    fn end_after(&self, minute: i64) -> Option<i64> {
+        let minute_of = |time: Time| i64::from(time.hour()) * 60 + i64::from(time.minute());
+        let (from, until) = (minute_of(self.from), minute_of(self.until));
+        match from <= until {
+            true => (from <= minute && minute < until).then_some(until),
+            false if minute >= from => Some(until + DAY_MINUTES),
+            false => (minute < until).then_some(until),
         }
     }
 }
@@ -204,6 +256,10 @@ mod tests {
         text.parse::<jiff::Timestamp>().unwrap().as_second()
     }
 
+    fn leaves_out(calendar: &Calendar, local: i64) -> bool {
+        calendar.leaves_out_until(local).is_some()
+    }
+
     fn days(text: &str) -> Days {
         text.parse().unwrap()
     }
@@ -218,16 +274,16 @@ mod tests {
             (days("2028-12-25"), Holiday::Working),
         ];
         let calendar = Calendar::new([0, 6], days, vec![]).unwrap();
-        assert!(calendar.leaves_out(local("2026-10-01T09:00:00Z")));
-        assert!(calendar.leaves_out(local("2026-10-02T09:00:00Z")));
-        assert!(calendar.leaves_out(local("2026-10-03T09:00:00Z")));
+        assert!(leaves_out(&calendar, local("2026-10-01T09:00:00Z")));
+        assert!(leaves_out(&calendar, local("2026-10-02T09:00:00Z")));
+        assert!(leaves_out(&calendar, local("2026-10-03T09:00:00Z")));
         assert!(
-            calendar.leaves_out(local("2026-12-25T09:00:00Z"))
-                && calendar.leaves_out(local("2029-12-25T09:00:00Z"))
+            leaves_out(&calendar, local("2026-12-25T09:00:00Z"))
+                && leaves_out(&calendar, local("2029-12-25T09:00:00Z"))
         );
-        assert!(!calendar.leaves_out(local("2028-12-25T09:00:00Z")), "one year is an exception");
-        assert!(!calendar.leaves_out(local("2026-10-10T09:00:00Z")));
-        assert!(!calendar.leaves_out(local("2026-10-12T09:00:00Z")));
+        assert!(!leaves_out(&calendar, local("2028-12-25T09:00:00Z")), "one year is an exception");
+        assert!(!leaves_out(&calendar, local("2026-10-10T09:00:00Z")));
+        assert!(!leaves_out(&calendar, local("2026-10-12T09:00:00Z")));
         assert!(Calendar::new([7], [], vec![]).is_err());
     }
 
@@ -253,10 +309,32 @@ mod tests {
         for (time, left_out) in
             [("21:59:59", false), ("22:00:00", true), ("05:59:59", true), ("06:00:00", false)]
         {
-            assert_eq!(calendar.leaves_out(local(&format!("2026-10-03T{time}Z"))), left_out, "{time}");
+            assert_eq!(leaves_out(&calendar, local(&format!("2026-10-03T{time}Z"))), left_out, "{time}");
         }
         for wrong in ["22:00", "22-23", "22:00-22:00", "25:00-26:00", "a-b"] {
             assert!(wrong.parse::<DailyWindow>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn what_is_left_out_has_an_end() {
+        let until = |calendar: &Calendar, text: &str| calendar.leaves_out_until(local(text));
+        let days = [(days("2026-10-05"), Holiday::Off), (days("2030-01-01"), Holiday::Working)];
+        let calendar = Calendar::new([0, 6], days, vec!["22:00-06:00".parse().unwrap()]).unwrap();
+        assert_eq!(until(&calendar, "2026-10-03T12:00:00Z"), Some(local("2026-10-06T00:00:00Z")));
+        assert_eq!(until(&calendar, "2026-10-06T00:00:00Z"), Some(local("2026-10-06T06:00:00Z")));
+        assert_eq!(until(&calendar, "2026-10-06T23:59:59Z"), Some(local("2026-10-07T06:00:00Z")));
+        assert_eq!(until(&calendar, "2026-10-06T21:59:59Z"), None);
+        let never = Calendar::new(0..=6, days, vec![]).unwrap();
+        assert_eq!(until(&never, "2026-10-03T12:00:00Z"), Some(local("2030-01-01T00:00:00Z")));
+        assert_eq!(until(&never, "2030-01-02T12:00:00Z"), Some(i64::MAX));
+        let whole: Vec<DailyWindow> = vec!["00:00-12:00".parse().unwrap(), "12:00-00:00".parse().unwrap()];
+        assert!(Calendar::new([], [], whole).is_err());
+        let again = std::iter::repeat_n((super::Days::Span(date(2000), date(2020)), Holiday::Off), 9);
+        assert!(Calendar::new([], again, vec![]).is_err(), "spans that lie over each other count each");
+    }
+
+    fn date(year: i16) -> Date {
+        Date::constant(year, 1, 1)
     }
 }

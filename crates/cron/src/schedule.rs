@@ -47,8 +47,9 @@ pub struct Schedule {
     pub without: Vec<Arc<Calendar>>,
 }
 
-/// How many moments in a row may be left out before the search ends: a schedule that its calendars leave nothing of.
-const LEFT_OUT_MAX: usize = 200_000;
+/// How often in a row a day or a blackout may be passed over before the search ends: several calendars that leave nothing
+/// together.
+const LEFT_OUT_MAX: usize = 20_000;
 
 impl Schedule {
     /// A rhythm without bounds, in UTC.
@@ -65,10 +66,11 @@ impl Schedule {
             if until.is_some_and(|until| next >= until) {
                 return None;
             }
-            if !self.leaves_out(next) {
-                return Some(next);
+            match self.left_out_until(next) {
+                None => return Some(next),
+                // What lies in between is left out by the same day or blackout.
+                Some(until) => after = next.max(until.checked_sub(1)?),
             }
-            after = next;
         }
         None
     }
@@ -81,14 +83,21 @@ impl Schedule {
         }
     }
 
-    /// Whether a calendar leaves a moment out.
-    pub fn leaves_out(&self, at: Micros) -> bool {
+    /// If a calendar leaves a moment out, when it may not any more.
+    fn left_out_until(&self, at: Micros) -> Option<Micros> {
         if self.without.is_empty() {
-            return false;
+            return None;
         }
         let second = at.div_euclid(MICROS);
-        let local = second + self.zone.offset(second);
-        self.without.iter().any(|calendar| calendar.leaves_out(local))
+        let offset = self.zone.offset(second);
+        let local = second + offset;
+        let until = self.without.iter().filter_map(|calendar| calendar.leaves_out_until(local)).max()?;
+        if until == i64::MAX {
+            return Some(Micros::MAX);
+        }
+        // Clocks may be turned in between.
+        let turned = self.zone.offset(second + (until - local)) - offset;
+        Some((second + (until - local) - turned) * MICROS)
     }
 }
 
@@ -133,5 +142,21 @@ mod tests {
         nightly.without = vec![Arc::new(Calendar::new(0..=6, [], vec![]).unwrap())];
         nightly.bounds.until = Some(at("2030-01-01T00:00:00Z"));
         assert_eq!(nightly.next(0), None, "nothing is left");
+    }
+
+    #[test]
+    fn long_rests_are_passed_over_and_clocks_may_be_turned_in_them() {
+        let mut busy = cron("* * * * * *");
+        let monday = [("2026-03-30".parse().unwrap(), crate::Holiday::Off)];
+        busy.without = vec![Arc::new(Calendar::new([0, 6], monday, vec![]).unwrap())];
+        busy.zone = "Europe/Berlin".parse().unwrap();
+        // Clocks are turned forward on this Sunday: Tuesday begins at 22:00 UTC.
+        assert_eq!(busy.next(at("2026-03-27T22:59:59Z")), Some(at("2026-03-30T22:00:00Z")));
+        // And back on this one.
+        assert_eq!(busy.next(at("2026-10-23T21:59:59Z")), Some(at("2026-10-25T23:00:00Z")));
+        let weekdays = Calendar::new(1..=5, [], vec![]).unwrap();
+        let weekend = Calendar::new([0, 6], [], vec![]).unwrap();
+        busy.without = vec![Arc::new(weekdays), Arc::new(weekend)];
+        assert_eq!(busy.next(0), None, "together they leave nothing");
     }
 }

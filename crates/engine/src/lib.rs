@@ -60,6 +60,6 @@ pub use stats::Stats;
 pub use triggers::{
     Backfill, End, Follows, HookCall, Jumped, Merged, MomentsQuery, MomentsRead, Moved, Occurrence, Outcome,
     SpecRead, Tally, TriggerCommand, TriggerKey, TriggerPaused, TriggerRow, TriggerState, TriggersRead,
-    merge, news_key,
+    merge, news_key, replan,
 };
 pub use view::NodeView;

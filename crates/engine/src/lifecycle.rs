@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use mainspring_model::spec::RetryNode;
 use mainspring_model::{
-    Attempt, Cause, Command, Counts, JobId, JobSpec, OverlapRule, Place, Reason, RunEventKind, RunHead,
-    RunId, RunState, RunStatus, Shelf, Timestamp, counter, limits, transition,
+    Attempt, Cause, Command, Counts, JobId, JobSpec, Place, Reason, RunEventKind, RunHead, RunId, RunState,
+    RunStatus, Shelf, Timestamp, counter, limits, transition,
 };
 
 use crate::cell::Cell;
@@ -181,7 +181,7 @@ impl Cell {
             shape: entry.shape as usize,
             priority: entry.head.priority,
             concurrency: entry.concurrency_key().into(),
-            forced: entry.head.overlap == OverlapRule::Force,
+            overlap: entry.head.overlap,
             rate: entry.rate_key().into(),
             excluded,
             pinned,

@@ -6,7 +6,7 @@
 //! neither end ever has to look at runs × nodes.
 
 use mainspring_model::spec::{RetryNode, Sticky};
-use mainspring_model::{Command, Place, Shelf, Timestamp, hash};
+use mainspring_model::{Command, OverlapRule, Place, Shelf, Timestamp, hash};
 
 use crate::balancer::{Ask, Candidates};
 use crate::cell::Cell;
@@ -202,7 +202,7 @@ impl Cell {
         }
         let spec = &self.shapes.shapes[group.key.shape].spec;
         if let Some(concurrency) = &spec.concurrency
-            && !group.key.forced
+            && group.key.overlap != OverlapRule::Force
             && self.concurrency.count(group.job, &group.key.concurrency) >= concurrency.limit.get()
         {
             return Some(Block::Concurrency);

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use mainspring_model::{NodeId, Reason, Timestamp};
+use mainspring_model::{NodeId, OverlapRule, Reason, Timestamp};
 use rustc_hash::FxHashMap;
 use slab::Slab;
 
@@ -22,8 +22,7 @@ pub(crate) struct GroupKey {
     pub(crate) shape: usize,
     pub(crate) priority: u16,
     pub(crate) concurrency: Box<str>,
-    /// The concurrency limit does not hold for it.
-    pub(crate) forced: bool,
+    pub(crate) overlap: OverlapRule,
     pub(crate) rate: Box<str>,
     pub(crate) excluded: Vec<NodeId>,
     pub(crate) pinned: Option<NodeId>,

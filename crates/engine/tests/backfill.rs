@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use mainspring_engine::{Answer, Backfill, Tally, TriggerCommand};
 use mainspring_model::{BackfillId, BackfillOrder, Cause, Reprocess, Run, RunState};
 
-use crate::world::{Job, World, at, millis, secs};
+use crate::world::{Job, World, at, millis, paused, secs};
 
 /// Hours 0 to 5 of a job that is an hour old, two at a time.
 fn hours(number: u128) -> Backfill {
@@ -189,4 +189,84 @@ fn a_trigger_without_a_clock_has_nothing_to_make_up_for() {
         matches!(message, mainspring_engine::Message::Reply { answer: Answer::Refused { .. }, .. })
     });
     assert!(refused);
+}
+
+#[test]
+fn a_paused_trigger_is_backfilled_and_nothing_spins() {
+    let (mut world, job) = hourly();
+    let pause = TriggerCommand::Pause(Some(paused(world.now)));
+    world.command_trigger(&job, "every", pause);
+    // A moment passes while it is paused.
+    world.pass(secs(3_600));
+    begin(&mut world, &job, hours(1));
+    assert_eq!(world.runs_of(&job).len(), 2);
+    work_off(&mut world, &job, None);
+    assert_eq!(standing(&world, &job, 0).tally.succeeded, 5);
+    let revision = world.trigger(&job, "every").revision;
+    world.pass(secs(60));
+    assert_eq!(world.trigger(&job, "every").revision, revision, "it rests");
+}
+
+#[test]
+fn one_whose_runs_all_ended_between_owners_goes_on() {
+    let (mut world, job) = hourly();
+    begin(&mut world, &job, hours(1));
+    let before = world.trigger(&job, "every");
+    for run in world.runs_of(&job) {
+        world.finish(run.head.id);
+    }
+    // As if nothing had been written since: both runs have ended, and the row says that they have not.
+    let revision = world.trigger(&job, "every").revision + 1;
+    world.put_row(&mainspring_engine::TriggerRow { revision, ..before });
+    world.take_over();
+    world.connect_all();
+    world.pass(millis(1));
+    work_off(&mut world, &job, None);
+    let over = standing(&world, &job, 0);
+    assert_eq!((over.tally.made, over.tally.succeeded), (5, 5));
+}
+
+#[test]
+fn the_same_id_with_another_wish_is_refused_and_the_future_is_not_backfilled() {
+    let (mut world, job) = hourly();
+    begin(&mut world, &job, Backfill { until: at(0) + secs(86_400), ..hours(1) });
+    work_off(&mut world, &job, None);
+    assert_eq!(standing(&world, &job, 0).tally.made, 5, "what is ahead fires by itself");
+    world.messages();
+    begin(&mut world, &job, Backfill { max_active: NonZeroU32::MIN, ..hours(1) });
+    let refused = world.messages().into_iter().any(|message| {
+        matches!(message, mainspring_engine::Message::Reply { answer: Answer::Refused { .. }, .. })
+    });
+    assert!(refused);
+}
+
+#[test]
+fn runs_that_the_ledger_has_forgotten_are_not_made_again() {
+    let (mut world, job) = hourly();
+    begin(&mut world, &job, hours(1));
+    work_off(&mut world, &job, None);
+    world.forget_ledger(&job, "every");
+    begin(&mut world, &job, Backfill { reprocess: Reprocess::Failed, ..hours(2) });
+    let again = standing(&world, &job, 1).tally;
+    assert_eq!((again.made, again.left), (0, 5));
+    assert_eq!(world.runs_of(&job).len(), 5);
+}
+
+#[test]
+fn whoever_asks_is_answered_when_the_row_is_written() {
+    let (mut world, job) = hourly();
+    world.commits = false;
+    world.command_trigger(&job, "every", TriggerCommand::Backfill(Box::new(hours(1))));
+    // Somebody puts the job before the row is written.
+    world.write_triggers(&job);
+    world.messages();
+    assert!(world.commit());
+    let answered = |world: &mut World| {
+        world.messages().iter().any(|message| matches!(message, mainspring_engine::Message::Reply { .. }))
+    };
+    assert!(!answered(&mut world), "the row was not written");
+    world.commits = true;
+    world.settle();
+    assert!(answered(&mut world));
+    assert_eq!(world.trigger(&job, "every").state.backfills().len(), 1);
 }

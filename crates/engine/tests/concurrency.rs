@@ -169,6 +169,24 @@ fn a_run_that_waits_whatever_the_policy_is_not_skipped_and_stops_nobody() {
 }
 
 #[test]
+fn a_run_that_waits_whatever_the_policy_is_in_nobodys_way() {
+    for (overlap, state) in [
+        (Overlap::Skip, RunState::Skipped),
+        (Overlap::QueueOne, RunState::Waiting),
+        (Overlap::CancelOld, RunState::Waiting),
+    ] {
+        let mut world = World::new();
+        world.node("a");
+        let job = limited(&mut world, 1, None, overlap);
+        let patient = [(); 3].map(|()| world.submit_with(&job, |head| head.overlap = OverlapRule::Wait));
+        let newcomer = world.submit(&job);
+        world.states(&[newcomer], state);
+        assert_eq!(world.state(patient[0]), RunState::Running, "{overlap:?} stops none of them");
+        world.states(&patient[1..], RunState::Waiting);
+    }
+}
+
+#[test]
 fn cancel_old_and_kill_old_stop_the_old_and_take_its_place() {
     for (overlap, grace) in [(Overlap::CancelOld, "10s"), (Overlap::KillOld, "0s")] {
         let mut world = World::new();

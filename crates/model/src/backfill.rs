@@ -21,7 +21,7 @@ pub enum BackfillOrder {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reprocess {
-    /// They are left alone.
+    /// They are left alone, unless the overlap policy skipped that run.
     #[default]
     None,
     /// Those whose last run failed for good run again.

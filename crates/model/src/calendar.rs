@@ -83,6 +83,8 @@ impl FromIterator<(Box<str>, Arc<Calendar>)> for Calendars {
 impl CalendarSpec {
     /// The longest description.
     const DESCRIPTION_BYTES_MAX: usize = 1_000;
+    /// The most days, spans of days and times that one names.
+    const ENTRIES_MAX: usize = 5_000;
 
     /// The calendar, or everything that is wrong.
     pub fn read(&self) -> Result<Calendar, Vec<Problem>> {
@@ -90,6 +92,13 @@ impl CalendarSpec {
         if self.description.len() > Self::DESCRIPTION_BYTES_MAX {
             let message = format!("has more than {} bytes", Self::DESCRIPTION_BYTES_MAX);
             problems.push(Problem::new("description", message));
+        }
+        for (field, texts) in [("off", &self.off), ("working", &self.working), ("blackouts", &self.blackouts)]
+        {
+            if texts.len() > Self::ENTRIES_MAX {
+                problems.push(Problem::new(field, format!("has more than {} entries", Self::ENTRIES_MAX)));
+                return Err(problems);
+            }
         }
         let mut days = Vec::new();
         for (field, texts, holiday) in

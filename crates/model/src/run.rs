@@ -60,7 +60,8 @@ pub enum OverlapRule {
     /// As the job says.
     #[default]
     Policy,
-    /// It waits for its turn, whatever the job says of runs that find others: nobody skips it, and it stops nobody.
+    /// It waits for its turn, whatever the job says of runs that find others: it is not skipped, nobody stops it, and while it
+    /// waits it is in nobody's way.
     Wait,
     /// It begins beside the others, whatever the limit. It counts for those that come after it.
     Force,

@@ -41,12 +41,13 @@ impl App {
         let (backfill, trigger, schedule) = self.checked(caller, &job, &row, request).await?;
         let total = count(&backfill, &schedule);
         let moments = backfill.upcoming(&schedule, LISTED_MAX);
-        let query = MomentsQuery { key: row.key, backfill: backfill.id, moments: moments.clone() };
+        let query =
+            MomentsQuery { key: row.key, backfill: backfill.id, moments: moments.clone(), runs: Vec::new() };
         let read = read_moments(&*self.store, query).await?;
         let zone = trigger.zone();
         let look = |planned: mainspring_model::Timestamp| {
             let last = read.last(planned);
-            let action = match backfill.reprocess.decide(last.map(|(run, _, state)| (run, state))) {
+            let action = match backfill.reprocess.decide(last) {
                 Makeup::Run => BackfillAction::Run,
                 Makeup::Again(_) => BackfillAction::Again,
                 Makeup::Leave(_) => BackfillAction::Leave,
@@ -141,7 +142,7 @@ impl App {
             return Err(invalid("trigger", message.to_owned()));
         };
         // What the trigger has not come to yet it fires by itself.
-        let passed = row.state.cursor + Duration::from_micros(1);
+        let passed = row.state.cursor.min(self.now()) + Duration::from_micros(1);
         let until = until.map_or(passed, |until| until.0.min(passed));
         if until <= from.0 {
             let message = format!("is not before `until`; the trigger has passed {}", row.state.cursor);

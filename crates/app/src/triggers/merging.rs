@@ -1,6 +1,6 @@
 //! A job and its triggers are written together: no version of a job stands without the triggers that it says.
 
-use mainspring_engine::{Merged, TriggerRow, merge, news_key};
+use mainspring_engine::{Merged, TriggerRow, merge, news_key, replan};
 use mainspring_model::spec::When;
 use mainspring_model::{Calendars, JobId, JobSpec, Namespace};
 use mainspring_store::{Outcome, Transaction, Write};
@@ -56,14 +56,18 @@ impl App {
     /// The triggers of a job stand where they stood, and their next moments are found anew.
     pub(crate) async fn plan_anew(&self, merging: Merging<'_>) -> Result<()> {
         for _ in 0..TRIES {
-            let writes = self.trigger_writes(merging).await?;
+            let old = self.triggers_of(self.cells.cell_of(merging.namespace), merging.job).await?;
+            let writes = self.row_writes(merging, &old, replan).await?;
+            if writes.is_empty() {
+                return Ok(());
+            }
             let outcomes = self.store.commit(Transaction::all_or_nothing(writes)).await?;
             if outcomes.iter().all(|outcome| outcome.conflict().is_none()) {
                 self.triggers_changed(merging).await;
                 return Ok(());
             }
         }
-        // It moves all the time, and so it reads the calendar all the time.
+        // It fires all the time, and reads its calendars each time.
         Ok(())
     }
 
@@ -74,28 +78,36 @@ impl App {
     }
 
     async fn trigger_writes(&self, merging: Merging<'_>) -> Result<Vec<Write>> {
-        let Merging { namespace, job, version, spec } = merging;
-        let cell = self.cells.cell_of(namespace);
-        let old = self.triggers_of(cell, job).await?;
-        let news = match old.is_empty() && spec.is_none_or(|spec| spec.triggers.is_empty()) {
-            true => return Ok(Vec::new()),
-            false => {
-                let (kind, key) = news_key(cell, job);
-                self.store.record(kind, &key).await?.map(|record| record.revision)
-            }
-        };
-        let now = self.now();
-        let calendars = match spec {
-            Some(spec) => read_calendars(&*self.store, namespace, spec).await?,
-            None => Calendars::default(),
-        };
-        let merged = Merged { cell, namespace, job, version, spec, now, calendars: &calendars, news };
-        let mut writes = merge(&old, merged);
+        let Merging { namespace, job, spec, .. } = merging;
+        let old = self.triggers_of(self.cells.cell_of(namespace), job).await?;
+        let mut writes = self.row_writes(merging, &old, merge).await?;
         // A token goes with its webhook: one of the same name later is another.
         for row in old.iter().filter(|row| row.state.is_called && !is_called(spec, &row.key.name)) {
             writes.extend(self.hook_removals(&row.key).await?);
         }
         Ok(writes)
+    }
+
+    /// What becomes of the rows of a job's triggers.
+    async fn row_writes(
+        &self,
+        merging: Merging<'_>,
+        old: &[TriggerRow],
+        change: fn(&[TriggerRow], Merged<'_>) -> Vec<Write>,
+    ) -> Result<Vec<Write>> {
+        let Merging { namespace, job, version, spec } = merging;
+        if old.is_empty() && spec.is_none_or(|spec| spec.triggers.is_empty()) {
+            return Ok(Vec::new());
+        }
+        let cell = self.cells.cell_of(namespace);
+        let (kind, key) = news_key(cell, job);
+        let news = self.store.record(kind, &key).await?.map(|record| record.revision);
+        let now = self.now();
+        let calendars = match spec {
+            Some(spec) => read_calendars(&*self.store, namespace, spec).await?,
+            None => Calendars::default(),
+        };
+        Ok(change(old, Merged { cell, namespace, job, version, spec, now, calendars: &calendars, news }))
     }
 
     /// Where the triggers of a job stand.

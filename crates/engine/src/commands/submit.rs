@@ -106,7 +106,10 @@ impl Cell {
             Overlap::CancelOld | Overlap::KillOld => {
                 // Whoever was asked before makes way for an earlier newcomer.
                 let mut others = self.active_for(job, &key);
-                others.retain(|other| self.runs.entries[*other].status.cancel().is_none());
+                others.retain(|other| {
+                    let other = &self.runs.entries[*other];
+                    other.status.cancel().is_none() && other.head.overlap != OverlapRule::Wait
+                });
                 if others.len() >= limit as usize {
                     self.overlap_old(now, others[0], overlap == Overlap::KillOld);
                 }
@@ -126,10 +129,12 @@ impl Cell {
         groups.filter(move |group| *group.key.concurrency == *key)
     }
 
-    /// How many wait for a key; of those that are only in the store, one is counted.
+    /// How many wait for a key; of those that are only in the store, one is counted. Those that wait whatever the policy says
+    /// are in nobody's way.
     fn waiting_for(&self, job: usize, key: &str) -> u32 {
         let waiting = |group: &Group| group.waiting.len() + usize::from(group.spilled_from.is_some());
-        self.groups_for(job, key).map(waiting).sum::<usize>() as u32
+        let counts = |group: &&Group| group.key.overlap != OverlapRule::Wait;
+        self.groups_for(job, key).filter(counts).map(waiting).sum::<usize>() as u32
     }
 
     /// The runs that hold or wait for a key, the oldest first.

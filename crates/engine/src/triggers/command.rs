@@ -8,7 +8,7 @@ use super::row::TriggerKey;
 use super::{HookCall, Wanted};
 use crate::cell::Cell;
 use crate::event::RequestId;
-use crate::message::{Answer, Message};
+use crate::message::Answer;
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Cell {
                 return self.arm_trigger(ix);
             }
             TriggerCommand::Backfill(new) => {
-                if let Err((code, message)) = self.start_backfill(ix, *new) {
+                if let Err((code, message)) = self.start_backfill(now, ix, *new) {
                     return self.reply_now(request, Answer::Refused { code, message });
                 }
             }
@@ -88,6 +88,6 @@ impl Cell {
         }
         self.mark_trigger(ix);
         self.arm_trigger(ix);
-        self.outbox.after_commit(None, Message::Reply { request, answer: Answer::Done });
+        self.answer_when_written(ix, request);
     }
 }

@@ -136,7 +136,13 @@ impl Cell {
         seed: u64,
     ) {
         let moves = self.triggers.moves.remove(&(ix as u32)).unwrap_or_default();
-        let Some(schedule) = schedule else { return };
+        let Some(schedule) = schedule else {
+            for Move { request, .. } in moves {
+                let message = "it follows no clock any more: there is nothing to move".to_owned();
+                self.reply_now(request, Answer::Refused { code: ErrorCode::InvalidRequest, message });
+            }
+            return;
+        };
         for Move { request, to, by } in moves {
             let state = &mut self.triggers.entries[ix].row.state;
             let reached = state.told_until();
@@ -155,7 +161,7 @@ impl Cell {
             state.moved = (moved != Moved::default()).then(|| Box::new(moved));
             self.triggers.books.remove(&(ix as u32));
             self.mark_trigger(ix);
-            self.outbox.after_commit(None, Message::Reply { request, answer: Answer::Done });
+            self.answer_when_written(ix, request);
         }
     }
 

@@ -8,6 +8,8 @@ use rustc_hash::FxHashSet;
 use super::ends::TriggerPaused;
 use super::row::Occurrence;
 use crate::cell::Cell;
+use crate::event::RequestId;
+use crate::message::Answer;
 use crate::outbox::Written;
 use crate::timers::Armed;
 
@@ -166,6 +168,25 @@ impl Cell {
         runs.any(|run| run.dirty)
     }
 
+    /// Whoever asked for a change is answered when it is in the store, also where somebody else wrote the row meanwhile.
+    pub(super) fn answer_when_written(&mut self, ix: usize, request: RequestId) {
+        self.triggers.replies.entry(ix as u32).or_default().0.push(request);
+    }
+
+    fn row_answered(&mut self, ix: usize, is_written: bool) {
+        let Some((waiting, under_way)) = self.triggers.replies.get_mut(&(ix as u32)) else { return };
+        let requests = std::mem::take(under_way);
+        if !is_written {
+            return waiting.extend(requests);
+        }
+        if waiting.is_empty() {
+            self.triggers.replies.remove(&(ix as u32));
+        }
+        for request in requests {
+            self.reply_now(request, Answer::Done);
+        }
+    }
+
     /// Writes where a trigger stands, if that changed.
     fn cut_row(&mut self, ix: usize, writes: &mut Vec<Write>, written: &mut Vec<Written>) {
         let Some(entry) = self.triggers.entries.get_mut(ix).filter(|entry| entry.dirty) else { return };
@@ -174,6 +195,9 @@ impl Cell {
         entry.row.revision += 1;
         writes.push(Write::PutRecord(Box::new(entry.row.record(self.config.cell))));
         written.push(Written::Trigger(ix));
+        if let Some((waiting, under_way)) = self.triggers.replies.get_mut(&(ix as u32)) {
+            under_way.append(waiting);
+        }
     }
 
     /// How many of the runs to be written go with this batch, so that all runs of one look at a trigger go together, and not
@@ -238,6 +262,8 @@ impl Cell {
         let Some(entry) = self.triggers.entries.get_mut(ix) else { return };
         entry.in_flight = false;
         let job = entry.row.key.job;
+        self.row_answered(ix, conflict.is_none());
+        let entry = &mut self.triggers.entries[ix];
         match conflict {
             None if entry.stale => self.triggers_changed(job),
             // What waited for its row goes on.

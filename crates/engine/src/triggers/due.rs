@@ -81,7 +81,9 @@ impl Cell {
             }
             for ix in self.triggers.wanted.remove(&(job, version)).unwrap_or_default() {
                 let ix = ix as usize;
-                let entry = &mut self.triggers.entries[ix];
+                // One that is gone may have left its place to another.
+                let found = self.triggers.entries.get_mut(ix);
+                let Some(entry) = found.filter(|entry| entry.row.key.job == job) else { continue };
                 if entry.row.state.version != version {
                     self.arm_trigger(ix); // It is of another version by now.
                     continue;
@@ -128,8 +130,10 @@ impl Cell {
             return self.forget_spec(now, ix);
         }
         if self.is_trigger_paused(ix) {
-            // Whoever resumes has it looked at again.
-            self.triggers.entries[ix].spec = None;
+            // Whoever resumes has it looked at again. A backfill goes on, and needs what the trigger says.
+            if !self.backfill_asks(ix) {
+                self.drop_spec(ix);
+            }
             self.triggers.books.remove(&(ix as u32));
             return;
         }
@@ -252,13 +256,19 @@ impl Cell {
 
     /// What it says is not needed for a while.
     fn forget_spec(&mut self, now: Timestamp, ix: usize) {
-        let asks = self.backfill_asks(ix);
-        let entry = &mut self.triggers.entries[ix];
-        let is_soon = entry.row.state.fires_at.is_some_and(|at| at.since(now) <= KEPT);
-        if !is_soon && !asks {
-            entry.spec = None;
+        let fires_at = self.triggers.entries[ix].row.state.fires_at;
+        // What a calendar says may be another thing the next time.
+        let kept = if self.triggers.calendars_of(ix).is_empty() { KEPT } else { LEAD };
+        let is_soon = fires_at.is_some_and(|at| at.since(now) <= kept);
+        if !is_soon && !self.backfill_asks(ix) {
+            self.drop_spec(ix);
         }
         self.arm_trigger(ix);
+    }
+
+    fn drop_spec(&mut self, ix: usize) {
+        self.triggers.entries[ix].spec = None;
+        self.triggers.calendars.remove(&(ix as u32));
     }
 
     pub(super) fn is_trigger_paused(&self, ix: usize) -> bool {

@@ -89,8 +89,8 @@ impl Cell {
     fn follow_own(&mut self, now: Timestamp, Ended { head, spec, state }: &Ended) {
         let Some(fired) = &head.fired else { return };
         let Some(ix) = self.triggers.find(head.job, &fired.trigger) else { return };
-        if let Some(backfill) = fired.backfill {
-            return self.backfilled(now, ix, backfill, head.id, Some(*state));
+        if fired.backfill.is_some() {
+            return; // It is heard of when its end is durable.
         }
         let written = spec.triggers.iter().find(|trigger| *trigger.name.as_str() == *fired.trigger);
         let pause_after = written.and_then(|trigger| trigger.pause_after);
@@ -199,7 +199,14 @@ impl Cell {
 
     /// The run's end is durable: what follows it may act.
     pub(crate) fn end_durable(&mut self, run: usize) {
-        let id = self.runs.entries[run].head.id;
+        let entry = &self.runs.entries[run];
+        let (id, state) = (entry.head.id, entry.status.state);
+        let fired = entry.head.fired.as_ref().filter(|_| state.is_terminal());
+        let backfill = fired
+            .and_then(|fired| Some((self.triggers.find(entry.head.job, &fired.trigger)?, fired.backfill?)));
+        if let Some((ix, backfill)) = backfill {
+            self.backfilled(self.last_now, ix, backfill, id, Some(state));
+        }
         for ix in self.followers_of(run) {
             let key = &self.triggers.entries[ix].row.key;
             let list = self.triggers.pending.get_mut(key).map(Vec::as_mut_slice).unwrap_or_default();

@@ -27,7 +27,7 @@ mod row;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mainspring_model::{BackfillId, Calendars, JobId, JobSpec, Namespace, RunHead, RunId, hash};
+use mainspring_model::{BackfillId, Calendars, JobId, JobSpec, Namespace, RunHead, RunId, Timestamp, hash};
 use mainspring_store::Record;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -42,7 +42,9 @@ pub use cursor::{Jumped, Moved};
 pub(crate) use cut::{Line, PER_BATCH_MAX};
 pub use ends::TriggerPaused;
 pub use pending::End;
-pub use row::{Follows, Merged, Occurrence, Outcome, TriggerKey, TriggerRow, TriggerState, merge, news_key};
+pub use row::{
+    Follows, Merged, Occurrence, Outcome, TriggerKey, TriggerRow, TriggerState, merge, news_key, replan,
+};
 
 /// What is wanted of a trigger, and whom to answer.
 type Asked = Vec<(RequestId, Wanted)>;
@@ -104,9 +106,11 @@ pub(crate) struct Triggers {
     /// The calendars of those whose specification is known.
     calendars: FxHashMap<u32, Calendars>,
     /// Backfills whose moments are being asked for.
-    asking: FxHashSet<(u32, BackfillId)>,
+    asking: FxHashMap<(u32, BackfillId), Vec<Timestamp>>,
     /// Backfills whose active runs may have ended under another owner.
     unsure: FxHashSet<(u32, BackfillId)>,
+    /// Who is answered when the row is written: with the next write of it, and with the one under way.
+    replies: FxHashMap<u32, (Vec<RequestId>, Vec<RequestId>)>,
     /// The newest news that was heard of each job.
     news: FxHashMap<JobId, u64>,
 }
@@ -182,13 +186,18 @@ impl Triggers {
         self.by_key.remove(&place);
         self.calendars.remove(&(ix as u32));
         self.books.remove(&(ix as u32));
-        self.asking.retain(|(of, _)| *of != ix as u32);
+        self.asking.retain(|(of, _), _| *of != ix as u32);
         self.unsure.retain(|(of, _)| *of != ix as u32);
         if let Some(waiting) = self.wanted.get_mut(&wanted) {
             waiting.retain(|have| *have != ix as u32);
         }
         self.entries.remove(ix);
-        asked.unwrap_or_default()
+        let mut requests: Vec<RequestId> = asked.unwrap_or_default();
+        let moves = self.moves.remove(&(ix as u32)).unwrap_or_default();
+        requests.extend(moves.into_iter().map(|wanted| wanted.request));
+        let (waiting, under_way) = self.replies.remove(&(ix as u32)).unwrap_or_default();
+        requests.extend(waiting.into_iter().chain(under_way));
+        requests
     }
 
     /// Whether something follows the end of this run.

@@ -154,6 +154,8 @@ impl Cell {
             entry.row.revision = row.revision;
             entry.row.state.version = row.state.version;
             entry.spec = None;
+            self.triggers.calendars.remove(&(ix as u32));
+            let entry = &mut self.triggers.entries[ix];
             if row.state.fires_at != entry.row.state.fires_at && !row.state.follows_ends() {
                 // A calendar changed. Where it has gone on meanwhile, the next moment is found when it is looked at.
                 let state = &mut entry.row.state;
@@ -173,11 +175,16 @@ impl Cell {
         if !entry.row.state.follows_the_same(&state) {
             self.triggers.pending.clear(&row.key);
         }
-        self.triggers.remove(ix);
+        // Those who wait for an answer are answered when what was carried is written.
+        let waiting = self.triggers.remove(ix);
         let ix = self.triggers.insert(TriggerRow { state, ..row });
         let entry = &mut self.triggers.entries[ix];
         (entry.asked, entry.waits) = (asked, waits);
-        if changed {
+        let is_awaited = !waiting.is_empty();
+        for request in waiting {
+            self.answer_when_written(ix, request);
+        }
+        if changed || is_awaited {
             self.mark_trigger(ix);
         }
         self.recall(ix);

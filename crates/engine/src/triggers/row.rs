@@ -440,7 +440,7 @@ pub struct Merged<'a> {
 /// The writes that bring the rows of a job's triggers to a new version: a trigger that says the same stays where it is, one
 /// that says something else begins now. They go into the transaction that puts the job.
 pub fn merge(old: &[TriggerRow], of: Merged<'_>) -> Vec<Write> {
-    let Merged { cell, namespace, job, version, spec, now, news, .. } = of;
+    let Merged { cell, namespace, job, version, spec, .. } = of;
     let triggers = spec.map_or(&[][..], |spec| &spec.triggers);
     let mut writes = Vec::new();
     for trigger in triggers {
@@ -468,18 +468,7 @@ pub fn merge(old: &[TriggerRow], of: Merged<'_>) -> Vec<Write> {
         let key = row.key.place(cell);
         writes.push(Write::RemoveRecord { kind: TRIGGERS, key, expected: row.revision });
     }
-    if !writes.is_empty() {
-        let (kind, key) = news_key(cell, job);
-        let revision = news.map_or(1, |revision| revision + 1);
-        let expires_at = Some(now + NEWS_KEPT);
-        writes.push(Write::PutRecord(Box::new(Record {
-            kind,
-            key,
-            revision,
-            expires_at,
-            value: [0].into(),
-        })));
-    }
+    news_of_change(&mut writes, &of);
     writes
 }
 
@@ -491,6 +480,36 @@ pub(super) fn carried(old: &TriggerState, new: TriggerState) -> TriggerState {
         (state.next, state.fires_at, state.awaits_end) = (None, None, true);
     }
     state
+}
+
+/// A piece of news for the owner, if anything changed.
+fn news_of_change(writes: &mut Vec<Write>, of: &Merged<'_>) {
+    if writes.is_empty() {
+        return;
+    }
+    let (kind, key) = news_key(of.cell, of.job);
+    let revision = of.news.map_or(1, |revision| revision + 1);
+    let expires_at = Some(of.now + NEWS_KEPT);
+    writes.push(Write::PutRecord(Box::new(Record { kind, key, revision, expires_at, value: [0].into() })));
+}
+
+/// The writes that find the next moments of a job's triggers anew, because a calendar changed. What is of another version by
+/// now has been planned by whoever made that; what is gone stays gone.
+pub fn replan(old: &[TriggerRow], of: Merged<'_>) -> Vec<Write> {
+    let Some(spec) = of.spec else { return Vec::new() };
+    let seed = Trigger::seed(of.namespace, spec.name.as_str());
+    let mut writes = Vec::new();
+    for row in old.iter().filter(|row| row.state.version == of.version) {
+        let named = |trigger: &&Trigger| *trigger.name.as_str() == *row.key.name;
+        let Some(trigger) = spec.triggers.iter().find(named) else { continue };
+        let state = planned_anew(row.state.put(), trigger, seed, of.calendars);
+        if state.next != row.state.next {
+            let row = TriggerRow { key: row.key.clone(), revision: row.revision + 1, state };
+            writes.push(Write::PutRecord(Box::new(row.record(of.cell))));
+        }
+    }
+    news_of_change(&mut writes, &of);
+    writes
 }
 
 /// A trigger that heeds calendars may have another next moment than was thought.

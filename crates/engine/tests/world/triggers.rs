@@ -110,6 +110,19 @@ impl World {
         assert_eq!(outcomes, [Outcome::Applied]);
     }
 
+    /// Retention removes the ledger of a trigger.
+    pub(crate) fn forget_ledger(&mut self, job: &Job, name: &str) {
+        let key = TriggerKey { job: job.id, name: name.into() };
+        let page = self.store.records(&key.occurrences(None, 1_000)).expect("a page");
+        let gone = |record: mainspring_store::Record| Write::RemoveRecord {
+            kind: record.kind,
+            key: record.key,
+            expected: record.revision,
+        };
+        let writes = page.rows.into_iter().map(gone).collect();
+        self.store.commit(&Transaction::all_or_nothing(writes)).expect("a ledger");
+    }
+
     /// Writes a row as somebody else would.
     pub(crate) fn put_row(&mut self, row: &TriggerRow) {
         let write = Write::PutRecord(Box::new(row.record(CELL)));

@@ -88,6 +88,12 @@ impl Backfill {
     /// How many of its runs may be active at most.
     pub const MAX_ACTIVE_MAX: u32 = 100;
 
+    /// Whether the same was asked for. Without a word about it, the end of the range is wherever the trigger is.
+    fn is_same_wish(&self, other: &Self) -> bool {
+        let wish = |one: &Self| (one.from, one.order, one.reprocess, one.max_active, one.priority);
+        wish(self) == wish(other)
+    }
+
     /// Whether there is something to look at and room for it.
     fn has_room(&self) -> bool {
         !self.looked_at_all && self.active.len() < self.max_active.get() as usize

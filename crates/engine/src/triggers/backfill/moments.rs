@@ -24,6 +24,8 @@ pub struct MomentsQuery {
     pub backfill: BackfillId,
     /// The moments, in the order of the backfill.
     pub moments: Vec<Timestamp>,
+    /// Runs whose states are wanted too.
+    pub runs: Vec<RunId>,
 }
 
 /// What became of moments before.
@@ -79,9 +81,26 @@ impl MomentsQuery {
         let last = self.moments.iter().max().copied()?;
         let read: Vec<Occurrence> = rows.iter().filter_map(Occurrence::read).collect();
         let is_past = read.last().is_some_and(|line| line.planned > last);
-        lines.extend(read.into_iter().filter(|line| self.moments.contains(&line.planned)));
+        let is_about = |line: &Occurrence| line.is_own() && self.moments.contains(&line.planned);
+        lines.extend(read.into_iter().filter(is_about));
         rows.last().filter(|_| more && !is_past).map(|record| record.key.clone())
     }
+
+    /// The runs whose states are wanted: the last of each moment, that which it would have made by itself, whatever the ledger
+    /// says, and those that were asked for.
+    pub fn wanted(&self, lines: &[Occurrence]) -> Vec<RunId> {
+        let by_itself = self.moments.iter().map(|planned| self.key.run_at(*planned));
+        let last = self.moments.iter().filter_map(|planned| last_of(lines, *planned)?.run);
+        let mut wanted: Vec<RunId> = by_itself.chain(last).chain(self.runs.iter().copied()).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted
+    }
+}
+
+/// The line of the run that was made last for a moment.
+fn last_of(lines: &[Occurrence], planned: Timestamp) -> Option<&Occurrence> {
+    lines.iter().filter(|line| line.planned == planned).max_by_key(|line| line.at)
 }
 
 impl MomentsRead {
@@ -99,7 +118,7 @@ impl MomentsRead {
                 break;
             }
         }
-        let runs = runs(&Self::runs(&lines))?;
+        let runs = runs(&query.wanted(&lines))?;
         Ok(Self::of(query, lines, &runs))
     }
 
@@ -109,18 +128,22 @@ impl MomentsRead {
         Self { query, lines, states }
     }
 
-    /// The runs whose states are wanted.
-    pub fn runs(lines: &[Occurrence]) -> Vec<RunId> {
-        lines.iter().filter_map(|line| line.run).collect()
+    /// The last run of a moment, and its state if it is known.
+    pub fn last(&self, planned: Timestamp) -> Option<(RunId, Option<RunState>)> {
+        let told = last_of(&self.lines, planned).and_then(|line| line.run);
+        if let Some(run) = told {
+            return Some((run, self.state(run)));
+        }
+        // The ledger is not kept as long as runs may be.
+        let by_itself = self.query.key.run_at(planned);
+        self.state(by_itself).map(|state| (by_itself, Some(state)))
     }
 
-    /// The last run of a moment, the backfill that made it, and its state if it is known.
-    pub fn last(&self, planned: Timestamp) -> Option<(RunId, Option<BackfillId>, Option<RunState>)> {
-        // Lines of backfills come after the first, in the order in which those began. Covered moments name the run of another.
-        let mut lines = self.lines.iter().rev().filter(|line| line.planned == planned && line.is_own());
-        let line = lines.next()?;
-        let run = line.run?;
-        Some((run, line.backfill, self.state(run)))
+    /// The run that this backfill made for a moment already.
+    pub(super) fn own(&self, planned: Timestamp) -> Option<RunId> {
+        let is_own =
+            |line: &&Occurrence| line.planned == planned && line.backfill == Some(self.query.backfill);
+        self.lines.iter().find(is_own).and_then(|line| line.run)
     }
 
     pub(super) fn state(&self, run: RunId) -> Option<RunState> {

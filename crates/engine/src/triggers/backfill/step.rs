@@ -1,6 +1,7 @@
 //! A backfill goes on: asks for moments, makes runs of them, hears of their ends.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mainspring_cron::Schedule;
 use mainspring_model::spec::Trigger;
@@ -8,6 +9,7 @@ use mainspring_model::{
     BackfillId, ErrorCode, JobSpec, Makeup, OverlapRule, RunHead, RunId, RunState, RunStatus, Timestamp,
 };
 
+use super::super::fire::cut;
 use super::super::row::{Occurrence, Outcome};
 use super::{Backfill, LIVE_MAX, MomentsQuery, MomentsRead, OVER_MAX};
 use crate::cell::Cell;
@@ -16,16 +18,18 @@ use crate::message::Message;
 impl Cell {
     /// Whether a backfill of the trigger wants to be looked at.
     pub(in super::super) fn backfill_wants(&self, ix: usize) -> bool {
-        let is_asking = |id: BackfillId| self.triggers.asking.contains(&(ix as u32, id));
-        let is_unsure = |id: BackfillId| self.triggers.unsure.contains(&(ix as u32, id));
-        let wants = |one: &Backfill| !is_asking(one.id) && (one.has_room() || is_unsure(one.id));
+        let is_asking = |id: BackfillId| self.triggers.asking.contains_key(&(ix as u32, id));
+        let is_unsure = |one: &Backfill| self.triggers.unsure.contains(&(ix as u32, one.id));
+        let wants = |one: &Backfill| {
+            !is_asking(one.id) && (one.has_room() || is_unsure(one) && !one.active.is_empty())
+        };
         self.triggers.entries[ix].row.state.backfills().iter().any(wants)
     }
 
     /// Whether an answer is awaited, for which the specification is needed.
     pub(in super::super) fn backfill_asks(&self, ix: usize) -> bool {
         let backfills = self.triggers.entries[ix].row.state.backfills();
-        backfills.iter().any(|one| self.triggers.asking.contains(&(ix as u32, one.id)))
+        backfills.iter().any(|one| self.triggers.asking.contains_key(&(ix as u32, one.id)))
     }
 
     /// A new owner does not know which of its runs have ended meanwhile.
@@ -38,17 +42,26 @@ impl Cell {
     /// A new backfill.
     pub(in super::super) fn start_backfill(
         &mut self,
+        now: Timestamp,
         ix: usize,
-        new: Backfill,
+        mut new: Backfill,
     ) -> Result<(), (ErrorCode, String)> {
         let state = &mut self.triggers.entries[ix].row.state;
         if state.follows_ends() {
             let message = "the trigger follows no clock: it has no planned moments to make up for";
             return Err((ErrorCode::InvalidRequest, message.to_owned()));
         }
+        // What is ahead fires by itself.
+        new.until = new.until.min(now + Duration::from_micros(1));
         let backfills = state.backfills_mut();
-        if backfills.iter().any(|one| one.id == new.id) {
-            return Ok(()); // The same request came twice.
+        if let Some(known) = backfills.iter().find(|one| one.id == new.id) {
+            return match known.is_same_wish(&new) {
+                true => Ok(()), // The same request came twice.
+                false => {
+                    let message = format!("{} was used for a backfill that asked for something else", new.id);
+                    Err((ErrorCode::IdempotencyMismatch, message))
+                }
+            };
         }
         if backfills.iter().filter(|one| one.ended_at.is_none()).count() >= LIVE_MAX {
             let message =
@@ -100,39 +113,50 @@ impl Cell {
         let mut over = Vec::new();
         for one in self.triggers.entries[ix].row.state.backfills() {
             let place = (ix as u32, one.id);
-            if self.triggers.asking.contains(&place) {
+            if self.triggers.asking.contains_key(&place) {
                 continue;
             }
-            let moments = match (self.triggers.unsure.contains(&place), schedule) {
-                (true, _) => one.active.iter().map(|(_, planned)| *planned).collect(),
-                (false, Some(schedule)) if one.has_room() => one.next_moments(schedule),
-                (false, None) if one.has_room() => Vec::new(),
-                (false, _) => continue,
-            };
-            match moments.is_empty() {
-                true => over.push(one.id),
-                false => queries.push(MomentsQuery { key: key.clone(), backfill: one.id, moments }),
+            let (mut moments, mut runs) = (Vec::new(), Vec::new());
+            if self.triggers.unsure.contains(&place) && !one.active.is_empty() {
+                (runs, moments) = one.active.iter().copied().unzip();
+            } else if one.has_room() {
+                self.triggers.unsure.remove(&place);
+                moments = schedule.map_or_else(Vec::new, |schedule| one.next_moments(schedule));
+                if moments.is_empty() {
+                    over.push(one.id);
+                }
+            }
+            if !moments.is_empty() {
+                queries.push(MomentsQuery { key: key.clone(), backfill: one.id, moments, runs });
             }
         }
         for id in over {
             if let Some(one) = self.triggers.entries[ix].row.state.backfill_mut(id) {
                 one.looked_at_all = true;
+                if schedule.is_none() {
+                    one.stopped_by = Some("a change of the trigger, which follows no clock any more".into());
+                }
                 one.end_if_over(now);
                 self.mark_trigger(ix);
             }
         }
         for query in queries {
-            self.triggers.asking.insert((ix as u32, query.backfill));
+            self.triggers.asking.insert((ix as u32, query.backfill), query.moments.clone());
             self.outbox.now.push(Message::ReadMoments(Box::new(query)));
         }
     }
 
     /// What became of moments was read.
     pub(crate) fn moments_read(&mut self, now: Timestamp, read: &MomentsRead) {
-        let MomentsQuery { key, backfill, moments } = &read.query;
+        let MomentsQuery { key, backfill, moments, .. } = &read.query;
         let Some(ix) = self.triggers.find(key.job, &key.name) else { return };
-        self.triggers.asking.remove(&(ix as u32, *backfill));
-        if self.triggers.unsure.remove(&(ix as u32, *backfill)) {
+        let place = (ix as u32, *backfill);
+        if self.triggers.asking.get(&place) != Some(moments) {
+            return; // It answers an earlier question.
+        }
+        self.triggers.asking.remove(&place);
+        let before = self.triggers.entries[ix].row.state.backfill_mut(*backfill).cloned();
+        if self.triggers.unsure.remove(&place) {
             self.settle_backfill(now, ix, *backfill, read);
         } else if let Some(spec) = self.triggers.entries[ix].spec.clone() {
             let written = spec.triggers.iter().find(|trigger| *trigger.name.as_str() == *key.name);
@@ -148,7 +172,9 @@ impl Cell {
         if let Some(one) = self.triggers.entries[ix].row.state.backfill_mut(*backfill) {
             one.end_if_over(now);
         }
-        self.mark_trigger(ix);
+        if self.triggers.entries[ix].row.state.backfill_mut(*backfill).cloned() != before {
+            self.mark_trigger(ix);
+        }
         self.arm_trigger(ix);
     }
 
@@ -176,23 +202,20 @@ impl Cell {
         (spec, trigger): (&Arc<JobSpec>, &Trigger),
         read: &MomentsRead,
     ) {
-        let last = read.last(planned);
         let key = self.triggers.entries[ix].row.key.clone();
         let Some(one) = self.triggers.entries[ix].row.state.backfill_mut(id) else { return };
         one.cursor = Some(planned);
         let priority = one.priority;
         // An owner before made it, and could not write down that it had.
-        if let Some((run, by, state)) = last
-            && by == Some(id)
-        {
+        if let Some(run) = read.own(planned) {
             one.tally.made += 1;
             one.active.push((run, planned));
-            return match state {
+            return match read.state(run) {
                 Some(state) if !state.is_terminal() => {}
                 state => self.backfilled(now, ix, id, run, state),
             };
         }
-        let run = match one.reprocess.decide(last.map(|(run, _, state)| (run, state))) {
+        let run = match one.reprocess.decide(read.last(planned)) {
             Makeup::Leave(_) => return one.tally.left += 1,
             Makeup::Run => key.run_at(planned),
             Makeup::Again(before) => key.run_again(planned, before),
@@ -204,7 +227,6 @@ impl Cell {
                 let made = self.make_run(now, head, (id, priority), spec);
                 line.run = Some(run);
                 self.note(ix, Some(made), line);
-                // One that could not even wait has ended.
             }
             Ok(_) => {
                 // Another backfill, or the trigger itself, makes it this moment.
@@ -217,7 +239,7 @@ impl Cell {
                     one.tally.refused += 1;
                 }
                 line.outcome = Outcome::Missed;
-                line.reason = wrong.into();
+                line.reason = cut(wrong).into();
                 self.note(ix, None, line);
             }
         }
