@@ -1,7 +1,7 @@
 //! Backfills: planned moments of the past that are made up for.
 
-use mainspring_model::BackfillId;
-use mainspring_wire::api::{Backfill, BackfillPlan, BackfillRequest};
+use mainspring_model::{BackfillId, BackfillOrder, Reprocess};
+use mainspring_wire::api::{Backfill, BackfillPlan, BackfillPlanRequest, BackfillRequest};
 
 use crate::call::Call;
 use crate::client::Client;
@@ -12,13 +12,16 @@ impl Client {
     /// What a backfill would do, without doing it.
     pub async fn plan_backfill(
         &self,
-        namespace: Option<&str>,
         job: &str,
         trigger: &str,
-        request: &BackfillRequest,
+        request: &BackfillPlanRequest,
     ) -> Result<BackfillPlan, Error> {
-        let call = Call::post_repeatable(&["v1", "jobs", job, "triggers", trigger, "backfills", "plan"]);
-        self.ask(call.maybe("namespace", namespace).json(request)?).await
+        let BackfillPlanRequest { namespace, from, until, order, reprocess } = request;
+        let call = Call::get(&["v1", "jobs", job, "triggers", trigger, "backfills", "plan"]);
+        let call = call.maybe("namespace", namespace.as_ref()).query("from", from);
+        let call = call.maybe("until", until.as_ref());
+        let call = call.maybe("order", order.map(BackfillOrder::name).as_ref());
+        self.ask(call.maybe("reprocess", reprocess.map(Reprocess::name).as_ref())).await
     }
 
     /// Begins to make up for moments of the past. A request without an id gets one, so that it can be sent again when its

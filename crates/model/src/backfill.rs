@@ -41,7 +41,26 @@ pub enum Makeup {
     Leave(RunId),
 }
 
+impl BackfillOrder {
+    /// Its word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Oldest => "oldest",
+            Self::Newest => "newest",
+        }
+    }
+}
+
 impl Reprocess {
+    /// Its word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Failed => "failed",
+            Self::All => "all",
+        }
+    }
+
     /// What happens to a moment whose last run is in this state; without a state, when retention has removed it.
     pub const fn decide(self, last: Option<(RunId, Option<RunState>)>) -> Makeup {
         let Some((run, state)) = last else { return Makeup::Run };

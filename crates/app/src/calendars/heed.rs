@@ -72,7 +72,8 @@ impl App {
     pub(crate) async fn calendars_of(&self, namespace: &Namespace, spec: &JobSpec) -> Result<Calendars> {
         let calendars = read_calendars(&*self.store, namespace, spec).await?;
         for (index, trigger) in spec.triggers.iter().enumerate() {
-            for name in trigger.calendar.iter().filter(|name| calendars.get(name.as_str()).is_none()) {
+            let missing = trigger.calendar.iter().find(|name| calendars.get(name.as_str()).is_none());
+            if let Some(name) = missing {
                 let path = format!("triggers[{index}].calendar");
                 let message =
                     format!("there is no calendar `{name}` in `{namespace}` or above; make it first");

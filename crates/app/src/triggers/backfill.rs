@@ -8,7 +8,7 @@ use mainspring_engine::{Backfill, MomentsQuery, Tally, TriggerCommand, TriggerRo
 use mainspring_model::spec::Trigger;
 use mainspring_model::{BackfillId, BackfillOrder, ErrorCode, Job, Makeup};
 use mainspring_wire::api::{
-    self, BackfillAction, BackfillPlan, BackfillRequest, BackfillState, PlannedMoment,
+    self, BackfillAction, BackfillPlan, BackfillPlanRequest, BackfillRequest, BackfillState, PlannedMoment,
 };
 
 use super::act::Named;
@@ -33,8 +33,12 @@ impl App {
         &self,
         caller: &Caller,
         named: Named<'_>,
-        request: BackfillRequest,
+        request: BackfillPlanRequest,
     ) -> Result<BackfillPlan> {
+        let BackfillPlanRequest { from, until, order, reprocess, .. } = request;
+        let (order, reprocess) = (order.unwrap_or_default(), reprocess.unwrap_or_default());
+        let (max_active, priority, id) = Default::default();
+        let request = BackfillRequest { from, until, order, reprocess, max_active, priority, id };
         self.allow(caller, Operation::BackfillPlan, Some(named.namespace)).await?;
         let job = self.find_job(named.namespace, named.job).await?;
         let row = self.find_trigger(&job, named.trigger).await?;

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use mainspring_client::api::{
-    Backfill as Standing, BackfillAction, BackfillPlan, BackfillRequest, BackfillState, Time,
+    Backfill as Standing, BackfillAction, BackfillPlan, BackfillPlanRequest, BackfillRequest, BackfillState,
+    Time,
 };
 use mainspring_model::{BackfillId, BackfillOrder, Reprocess};
 
@@ -104,31 +105,32 @@ impl Backfill {
         match self.verb {
             Verb::Start { which, from, until, order, reprocess, max_active, priority, dry_run } => {
                 let name = which.name(context).await?;
-                let request = BackfillRequest {
-                    from,
-                    until,
-                    order: match order {
-                        Order::Oldest => BackfillOrder::Oldest,
-                        Order::Newest => BackfillOrder::Newest,
-                    },
-                    reprocess: match reprocess {
-                        Again::None => Reprocess::None,
-                        Again::Failed => Reprocess::Failed,
-                        Again::All => Reprocess::All,
-                    },
-                    max_active: Some(max_active),
-                    priority: priority.map(Into::into),
-                    id: None,
+                let order = match order {
+                    Order::Oldest => BackfillOrder::Oldest,
+                    Order::Newest => BackfillOrder::Newest,
+                };
+                let reprocess = match reprocess {
+                    Again::None => Reprocess::None,
+                    Again::Failed => Reprocess::Failed,
+                    Again::All => Reprocess::All,
                 };
                 let (client, job) = (&context.client, &which.job);
                 if dry_run {
-                    let plan = client.plan_backfill(namespace, job, &name, &request).await?;
+                    let namespace = namespace.map(str::parse).transpose();
+                    let namespace =
+                        namespace.map_err(|error| Failure::usage(format!("--namespace: {error}")))?;
+                    let (order, reprocess) = (Some(order), Some(reprocess));
+                    let request = BackfillPlanRequest { namespace, from, until, order, reprocess };
+                    let plan = client.plan_backfill(job, &name, &request).await?;
                     context.output.list(&plan.moments, || moments(&plan))?;
                     if plan.truncated {
                         context.output.say(format!("{} moments in all", plan.total));
                     }
                     return Ok(ExitCode::SUCCESS);
                 }
+                let (max_active, priority) = (Some(max_active), priority.map(Into::into));
+                let request =
+                    BackfillRequest { from, until, order, reprocess, max_active, priority, id: None };
                 let begun = client.start_backfill(namespace, job, &name, &request).await?;
                 context.output.one(&begun, || begun.id.to_string())?;
                 context.output.say(format!("`mainspring backfill list {job} {name}` shows how far it got"));

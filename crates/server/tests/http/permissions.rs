@@ -144,7 +144,10 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
         Operation::CalendarPut => with("PUT", calendar(world, target).await, json!({"weekend": ["sun"]})),
         Operation::CalendarDelete => sample("DELETE", calendar(world, target).await),
         Operation::BackfillList => sample("GET", of_trigger(world, target, Some("/backfills")).await),
-        Operation::BackfillPlan => backfill(world, target, "/backfills/plan").await,
+        Operation::BackfillPlan => {
+            let path = of_trigger(world, target, Some("/backfills/plan")).await;
+            sample("GET", format!("{path}&from=2026-01-01T00:00:00Z&until=2026-01-01T02:00:00Z"))
+        }
         Operation::BackfillStart => backfill(world, target, "/backfills").await,
         Operation::BackfillStop => {
             let id = mainspring_model::BackfillId::new(mainspring_model::Timestamp::ZERO, 1);

@@ -1,9 +1,9 @@
 //! Backfills: planned moments of the past that are made up for.
 
-use mainspring_model::{BackfillId, BackfillOrder, Reprocess, RunId};
+use mainspring_model::{BackfillId, BackfillOrder, Namespace, Reprocess, RunId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::Time;
 
@@ -34,6 +34,27 @@ pub struct BackfillRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub id: Option<BackfillId>,
+}
+
+/// What would a backfill do?
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct BackfillPlanRequest {
+    /// Where the job lives; `default` when nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+    /// Moments from this one on.
+    pub from: Time,
+    /// Moments before this one; without it, all that the trigger has passed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Time>,
+    /// Which go first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<BackfillOrder>,
+    /// What becomes of moments that had a run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reprocess: Option<Reprocess>,
 }
 
 /// What a backfill would do.

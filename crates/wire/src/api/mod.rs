@@ -35,7 +35,10 @@ mod watch;
 
 pub use artifact::Artifact;
 pub use audit::{AuditEntry, AuditOutcome};
-pub use backfill::{Backfill, BackfillAction, BackfillPlan, BackfillRequest, BackfillState, PlannedMoment};
+pub use backfill::{
+    Backfill, BackfillAction, BackfillPlan, BackfillPlanRequest, BackfillRequest, BackfillState,
+    PlannedMoment,
+};
 pub use bulk::{BulkAction, BulkFailure, BulkRequest, BulkResult};
 pub use calendar::Calendar;
 pub use cause::Cause;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use mainspring_app::Operation;
-use mainspring_wire::api::{self, BackfillRequest};
+use mainspring_wire::api::{self, BackfillPlanRequest, BackfillRequest};
 
 use super::triggers::named;
 use crate::http::answer::{Answer, json, ok};
@@ -26,9 +26,8 @@ pub(super) fn routes() -> Vec<Route> {
             .query::<InNamespace>()
             .body::<BackfillRequest>()
             .answers::<api::Backfill>(201, "The backfill."),
-        Route::post("/v1/jobs/{job}/triggers/{trigger}/backfills/plan", Operation::BackfillPlan, plan)
-            .query::<InNamespace>()
-            .body::<BackfillRequest>()
+        Route::get("/v1/jobs/{job}/triggers/{trigger}/backfills/plan", Operation::BackfillPlan, plan)
+            .query::<BackfillPlanRequest>()
             .answers::<api::BackfillPlan>(200, "What it would do."),
         Route::post(
             "/v1/jobs/{job}/triggers/{trigger}/backfills/{backfill}/stop",
@@ -68,10 +67,9 @@ async fn plan(
     State(edge): Context,
     SignedIn(caller): SignedIn,
     path: PathParts,
-    Query(query): Query<InNamespace>,
-    Json(request): Json<BackfillRequest>,
+    Query(request): Query<BackfillPlanRequest>,
 ) -> Answer {
-    let namespace = query.or_default();
+    let namespace = request.namespace.clone().unwrap_or_default();
     ok(&edge.app.plan_backfill(&caller, named(&path, &namespace), request).await?)
 }
 
