@@ -34,10 +34,10 @@ impl App {
         };
         let checked = async {
             let name: Name = name.parse().map_err(|error: mainspring_model::name::NameError| {
-                Error::field(ErrorCode::InvalidRequest, "calendar", error.to_string())
+                Error::field(ErrorCode::InvalidSpec, "calendar", error.to_string())
             })?;
             if let Err(problems) = spec.read() {
-                return Err(Error::problems(ErrorCode::InvalidRequest, "", problems));
+                return Err(Error::problems(ErrorCode::InvalidSpec, "", problems));
             }
             let found = self.store.record(record::CALENDAR, &key(namespace, name.as_str())).await?;
             condition.check(found.as_ref().map(|row| row.revision))?;

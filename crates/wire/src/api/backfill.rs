@@ -32,7 +32,6 @@ pub struct BackfillRequest {
     pub priority: Option<Value>,
     /// Chosen by the caller: the same id is the same backfill, however often it is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     pub id: Option<BackfillId>,
 }
 
@@ -98,7 +97,6 @@ pub enum BackfillAction {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Backfill {
     /// Which.
-    #[schema(value_type = String)]
     pub id: BackfillId,
     /// The trigger whose moments they are.
     pub trigger: String,

@@ -79,7 +79,6 @@ pub struct Occurrence {
     pub run: Option<RunId>,
     /// The backfill that made up for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     pub backfill: Option<BackfillId>,
     /// When it was decided.
     pub at: Time,

@@ -50,7 +50,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let mut failed = Vec::new();
     for (role, answer) in ROLES.iter().zip(answers) {
         match answer {
-            Ok(summary) => println!("    {}: {summary}", role.name),
+            Ok(summary) => println!("    {}, {}: {summary}", role.name, role.phases),
             Err(error) if error.is::<Interrupted>() => return Err(error),
             Err(error) => {
                 println!("\n--- {}\n{error:#}\n", role.name);
@@ -88,6 +88,7 @@ impl Call<'_> {
         command.env("PYTHONDONTWRITEBYTECODE", "1").env("SCHEMATHESIS_HOOKS", "hooks");
         command.env("CONTRACT_SECRET", &token.secret).env("CONTRACT_TOKEN_IDS", &self.ids);
         command.args(["run", "--no-color", "--checks", CHECKS, "--exclude-path", ENDLESS, "--seed", SEED]);
+        command.args(role.paths.arguments());
         command.args(["--phases", role.phases, "--max-examples", &role.examples.to_string()]);
         command.args(["--request-timeout", ANSWER_LIMIT_SECONDS, "--generation-database", "none"]);
         // Its health checks are about how fast requests are made up, which on a busy machine says nothing.
