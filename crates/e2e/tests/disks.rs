@@ -16,11 +16,18 @@ fn a_task_that_fills_the_disk_is_told_of_and_its_log_has_a_mark(store: Store) {
     let mut world = World::bare(store);
     world.add_agent_on("one", "4m");
     let script = format!(
-        "echo before; head -c 10000000 /dev/zero > filler 2> /dev/null; echo $? > {}; seq {LINES}; \
-         rm filler; echo after; exit 3",
+        "echo before; while [ ! -e {} ]; do sleep 0.05; done; head -c 10000000 /dev/zero > filler 2> /dev/null; \
+         echo $? > {}; seq {LINES}; rm filler; echo after; exit 3",
+        world.path("go").display(),
         world.path("filled").display()
     );
     let run = world.submit(&["--retries", "0"], &script);
+    // Its first line is on the disk before that is full.
+    world.until("it has begun", |world| {
+        let seen = world.mainspring(&["logs", &run]).stdout;
+        seen.starts_with(b"before").then_some(())
+    });
+    std::fs::write(world.path("go"), "").unwrap();
     assert_eq!(world.wait(&run), Some(3), "{}\n{}", world.run(&run), world.logs());
     assert_eq!(world.until_file("filled"), "1\n", "the disk was full");
     world.until("the log is whole", |world| world.log_is_whole(&run).then_some(()));
