@@ -46,6 +46,11 @@ fn tell(row: &Run, attempts: &[api::Attempt], events: &[RunEvent]) -> Vec<Timeli
         let at = status.finished_at.unwrap_or(head.created_at);
         entries.push(entry(at, TimelineKind::Queued, reason.to_string()));
     }
+    // Whoever accepted it may have a clock that is a little ahead of the owner's.
+    let accepted = head.created_at.into();
+    for entry in &mut entries {
+        entry.at = entry.at.max(accepted);
+    }
     entries.sort_by_key(|entry| (entry.at, entry.kind));
     entries
 }
