@@ -2,30 +2,16 @@
 
 use std::num::NonZeroU32;
 
-use mainspring_engine::{Answer, Backfill, Tally, TriggerCommand};
+use mainspring_engine::{Answer, Backfill, TriggerCommand};
 use mainspring_model::{BackfillId, BackfillOrder, Cause, Reprocess, Run, RunState};
 
 use crate::world::{Job, World, at, millis, paused, secs};
 
 /// Hours 0 to 5 of a job that is an hour old, two at a time.
 fn hours(number: u128) -> Backfill {
-    Backfill {
-        id: BackfillId::new(at(0), number),
-        from: at(0) - secs(5 * 3_600),
-        until: at(0),
-        order: BackfillOrder::Oldest,
-        reprocess: Reprocess::None,
-        max_active: NonZeroU32::new(2).unwrap(),
-        priority: None,
-        by: "ann".into(),
-        at: at(0),
-        cursor: None,
-        active: Vec::new(),
-        looked_at_all: false,
-        tally: Tally::default(),
-        ended_at: None,
-        stopped_by: None,
-    }
+    let id = BackfillId::new(at(0), number);
+    let plain = Backfill::new(id, at(0) - secs(5 * 3_600), at(0), "ann", at(0));
+    Backfill { max_active: NonZeroU32::new(2).unwrap(), ..plain }
 }
 
 fn hourly() -> (World, Job) {

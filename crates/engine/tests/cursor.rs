@@ -1,6 +1,6 @@
 //! The cursor of a trigger is moved: what was told stays told once, and nothing happens twice.
 
-use mainspring_engine::TriggerCommand;
+use mainspring_engine::{Message, TriggerCommand};
 
 use crate::world::{World, at, secs};
 
@@ -142,4 +142,23 @@ fn check_batches(triggers: usize, misfire: &str) {
 fn what_is_made_at_one_look_is_written_with_its_lines_and_its_row() {
     check_batches(12, "{policy: all, window: 2d, max: 150}");
     check_batches(1_300, "{policy: all, max: 1}");
+}
+
+#[test]
+fn a_move_that_a_put_overtakes_is_done_and_then_answered() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job(&["every: 60s, offset: 20s"]);
+    // It is done when the trigger is looked at; meanwhile that becomes another.
+    world.command_trigger(&job, "every", to(6_000));
+    world.messages();
+    world.change_triggers(&job, &["every: 120s, offset: 20s"]);
+    world.pass(secs(5));
+    assert_eq!(world.trigger(&job, "every").state.cursor, at(6_000));
+    let is_reply = |message: &Message| matches!(message, Message::Reply { .. });
+    assert_eq!(
+        world.messages().iter().filter(|message| is_reply(message)).count(),
+        2,
+        "of the put, and of the move"
+    );
 }

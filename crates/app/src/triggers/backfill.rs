@@ -158,23 +158,10 @@ impl App {
             return Err(invalid("max_active", format!("1 to {} are allowed", Backfill::MAX_ACTIVE_MAX)));
         };
         let now = self.now();
-        let backfill = Backfill {
-            id: id.unwrap_or_else(|| self.random.backfill_id(now)),
-            from: from.0,
-            until,
-            order,
-            reprocess,
-            max_active,
-            priority: priority.map(|priority| priority_from(&priority, "")).transpose()?,
-            by: caller.subject().into(),
-            at: now,
-            cursor: None,
-            active: Vec::new(),
-            looked_at_all: false,
-            tally: Tally::default(),
-            ended_at: None,
-            stopped_by: None,
-        };
+        let id = id.unwrap_or_else(|| self.random.backfill_id(now));
+        let priority = priority.map(|priority| priority_from(&priority, "")).transpose()?;
+        let plain = Backfill::new(id, from.0, until, caller.subject(), now);
+        let backfill = Backfill { order, reprocess, max_active, priority, ..plain };
         match count(&backfill, &schedule) {
             0 => Err(invalid("from", "the trigger has no planned moment in this range".to_owned())),
             1..=MOMENTS_MAX => Ok((backfill, trigger.clone(), schedule)),

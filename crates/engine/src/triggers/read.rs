@@ -175,9 +175,13 @@ impl Cell {
         if !entry.row.state.follows_the_same(&state) {
             self.triggers.pending.clear(&row.key);
         }
-        // Those who wait for an answer are answered when what was carried is written.
+        // Those who wait for an answer are answered when what was carried is written; what is asked for and not done, is done.
+        let moves = self.triggers.moves.remove(&(ix as u32));
         let waiting = self.triggers.remove(ix);
         let ix = self.triggers.insert(TriggerRow { state, ..row });
+        if let Some(moves) = moves {
+            self.triggers.moves.insert(ix as u32, moves);
+        }
         let entry = &mut self.triggers.entries[ix];
         (entry.asked, entry.waits) = (asked, waits);
         let is_awaited = !waiting.is_empty();

@@ -88,6 +88,27 @@ impl Backfill {
     /// How many of its runs may be active at most.
     pub const MAX_ACTIVE_MAX: u32 = 100;
 
+    /// One that nobody has looked at: each moment from one to before another, the oldest first, one at a time, none again.
+    pub fn new(id: BackfillId, from: Timestamp, until: Timestamp, by: &str, at: Timestamp) -> Self {
+        Self {
+            id,
+            from,
+            until,
+            order: BackfillOrder::default(),
+            reprocess: Reprocess::default(),
+            max_active: NonZeroU32::MIN,
+            priority: None,
+            by: by.into(),
+            at,
+            cursor: None,
+            active: Vec::new(),
+            looked_at_all: false,
+            tally: Tally::default(),
+            ended_at: None,
+            stopped_by: None,
+        }
+    }
+
     /// Whether the same was asked for. Without a word about it, the end of the range is wherever the trigger is.
     fn is_same_wish(&self, other: &Self) -> bool {
         let wish = |one: &Self| (one.from, one.order, one.reprocess, one.max_active, one.priority);
