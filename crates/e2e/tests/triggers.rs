@@ -11,6 +11,7 @@ on_every_store! {
     every_second_fires_once_whoever_dies
     what_passed_while_nobody_was_there_is_accounted_for
     a_backfill_makes_up_for_each_moment_once_whoever_dies
+    a_moment_waits_for_the_jobs_it_needs_whoever_dies
 }
 
 const KILLS: usize = 3;
@@ -100,6 +101,30 @@ fn what_passed_while_nobody_was_there_is_accounted_for(store: Store) {
     assert_eq!(second(&lines[0]["planned"]), hour - 3_600);
     let covered: i64 = lines.iter().map(|line| line["count"].as_i64().unwrap()).sum();
     assert_eq!(covered, (second(&lines[1]["planned"]) - (hour - 3_600)) / 3_600 + 1, "{lines:?}");
+}
+
+fn a_moment_waits_for_the_jobs_it_needs_whoever_dies(store: Store) {
+    let mut world = World::new(store);
+    for job in ["early", "late"] {
+        apply(&world, &format!("name: {job}\nscript: 'true'\n"));
+    }
+    // A success from before the trigger was there counts too.
+    world.text(&["run", "early", "--wait"]);
+    apply(&world, "name: ticks\nscript: 'true'\ntriggers: [{name: all, every: 1s, needs: [early, late]}]\n");
+    world.until("it waits for the other", |world| {
+        let trigger = &world.json(&["trigger", "list", "ticks"])["items"][0];
+        (trigger["waits_for"] == "late").then_some(())
+    });
+    world.kill_server();
+    world.start_server();
+    assert!(ledger(&world, "all").is_empty());
+    world.text(&["run", "late", "--wait"]);
+    until_more(&world, 0);
+    world.text(&["trigger", "pause", "ticks", "all"]);
+    let lines = ledger(&world, "all");
+    let fired = lines.iter().find(|line| line["outcome"] == "fired").unwrap();
+    let succeeded = second(&world.json(&["runs", "--job", "late"])["items"][0]["finished_at"]);
+    assert!(second(&fired["at"]) >= succeeded, "{lines:?}");
 }
 
 fn a_backfill_makes_up_for_each_moment_once_whoever_dies(store: Store) {

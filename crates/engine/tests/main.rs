@@ -18,6 +18,7 @@ mod followers;
 mod hand_over;
 mod hooks;
 mod lease;
+mod needs;
 mod nodes;
 mod overflow;
 mod pause;

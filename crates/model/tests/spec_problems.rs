@@ -466,6 +466,23 @@ fn triggers() {
             "triggers[0].after: the job would follow itself for ever; for a run after each run write `delay`, such as `delay: 5m`",
         ],
     );
+    check_with(
+        "triggers: [{every: 5m, needs: [a, {job: b, within: 0s}]}, {at: 2027-01-01T00:00:00Z, needs: a}]",
+        &[],
+    );
+    check_with(
+        "triggers: [{every: 5m, needs: [x, {jobb: a, within: soon}]}, {name: b, delay: 5m, needs: a}, \
+         {name: c, every: 5m, needs: []}, {name: d, every: 5m, needs: [a, a]}, {name: e, every: 5m, needs: [y, x]}]",
+        &[
+            "triggers[0].needs[1]: `job` is missing",
+            "triggers[0].needs[1].within: `soon` is not a duration such as `30s` or `1h30m`",
+            "triggers[0].needs[1].jobb: unknown field `jobb`; did you mean `job`?",
+            "triggers[1].needs: belongs to `cron`, `every` and `at`, which follow the clock",
+            "triggers[2].needs: names 0 jobs; write 1 to 10",
+            "triggers[3].needs: `a` is named twice",
+            "triggers[4].needs: the job would wait for itself, and never begin; to stop it after failures write `pause_after`, such as `pause_after: 1`",
+        ],
+    );
     check_with("triggers: [{delay: 10ms}]", &["triggers[0].delay: a delay is at least 1s"]);
     check_with(
         "triggers: [{every: 5m}, {every: 6m}]",

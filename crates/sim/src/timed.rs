@@ -30,6 +30,7 @@ pub(crate) fn rows(sim: &SimJob, cells: u16) -> Vec<Write> {
             spec: Some(&sim.spec),
             now,
             calendars: Calendars::NONE,
+            successes: &[],
             news: None,
         },
     )
@@ -51,6 +52,7 @@ pub(crate) fn put(core: &MemCore, sim: &SimJob, cells: u16, now: Timestamp) -> O
         spec: Some(spec),
         now,
         calendars: Calendars::NONE,
+        successes: &[],
         news,
     };
     let row = JobVersion { version, spec: spec.clone(), ..sim.version() };

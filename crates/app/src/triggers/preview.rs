@@ -96,6 +96,11 @@ pub(super) fn description(trigger: &Trigger, seed: u64) -> Description {
         said.en += &format!(", unless {} says otherwise", names.join(" or "));
         said.zh += &format!("，日历 {} 排除的时间除外", names.join("、"));
     }
+    let needs: Vec<&str> = trigger.needs.iter().map(|need| need.job.as_str()).collect();
+    if !needs.is_empty() {
+        said.en += &format!(", once {} succeeded", needs.join(" and "));
+        said.zh += &format!("，等待 {} 成功", needs.join("、"));
+    }
     said
 }
 

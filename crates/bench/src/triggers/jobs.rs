@@ -63,6 +63,7 @@ impl Jobs {
             spec: Some(&spec),
             now,
             calendars: Calendars::NONE,
+            successes: &[],
             news: None,
         };
         let (news, _) = news_key(CELL, job);
@@ -143,6 +144,7 @@ fn spec(n: usize, rhythm: &Rhythm) -> Result<JobSpec> {
         until: None,
         count: None,
         calendar: Vec::new(),
+        needs: Vec::new(),
         jitter: Default::default(),
         misfire,
         parameters: Default::default(),

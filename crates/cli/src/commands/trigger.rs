@@ -289,15 +289,20 @@ fn table(triggers: &[Standing]) -> Table {
                     ("over", DIM)
                 }
                 None if has_fired_enough(trigger) => ("over", DIM),
+                None if trigger.waits_for.is_some() => ("waits", WARN),
                 None => ("active", GOOD),
             };
             let next = trigger.fires_at.filter(|_| trigger.pause.is_none());
+            let due = match &trigger.waits_for {
+                Some(job) => format!("when {job} succeeded"),
+                None => next.map(|next| span(next.0.since(now))).unwrap_or_default(),
+            };
             Row::new(format!("{}/{}", trigger.job_name, trigger.name))
                 .cell(&trigger.job_name)
                 .cell(&trigger.name)
                 .cell(&trigger.description.en)
                 .cell(next.map(short).unwrap_or_default())
-                .cell(next.map(|next| span(next.0.since(now))).unwrap_or_default())
+                .cell(due)
                 .styled(state, style)
                 .cell(trigger.fired)
                 .cell(&trigger.namespace)

@@ -163,9 +163,12 @@ impl Cell {
             return;
         }
         let mut plan = catch_up(trigger, again.moments.0, seed, state.cursor, now);
+        let why = self.why_passed(ix);
+        let held = self.hold_unmet(ix, trigger, &again.kept, &mut plan);
+        let state = &self.triggers.entries[ix].row.state;
         let mut cursor = plan.cursor().unwrap_or(state.cursor);
         plan.fire.retain(|planned| !again.kept.contains(planned));
-        self.pass(now, ix, (again, plan.missed), Outcome::Missed, "it passed");
+        self.pass(now, ix, (again, plan.missed), Outcome::Missed, &why);
         self.pass(now, ix, (again, plan.merged), Outcome::Merged, "it passed");
         let mut spent = self.triggers.entries[ix].row.state.is_spent(trigger);
         for planned in &plan.fire {
@@ -183,7 +186,7 @@ impl Cell {
         let state = &mut self.triggers.entries[ix].row.state;
         state.cursor = cursor;
         state.next = again.moments.after(cursor).filter(|_| !spent);
-        state.fires_at = state.next.map(|next| trigger.fires_at(seed, next));
+        state.fires_at = held.or(state.next.map(|next| trigger.fires_at(seed, next)));
         if let Some(moved) = &mut state.moved {
             moved.told = moved.told.filter(|told| *told > cursor);
         }

@@ -125,10 +125,15 @@ impl Cell {
         let RunEntry { head, status, .. } = &self.runs.entries[run];
         let (head, state) = (head.clone(), status.state);
         let depth = head.fired.as_ref().map_or(0, |fired| fired.depth);
-        for (n, ix) in self.followers_of(run).into_iter().enumerate() {
+        let mut after = 0;
+        for ix in self.followers_of(run) {
             let entry = &self.triggers.entries[ix];
-            let counts = match &entry.row.state.follows {
-                Some(follows) => follows.after.on.counts(state),
+            if !entry.row.state.needs().is_empty() {
+                self.success_cut(ix, run);
+                continue;
+            }
+            let counts = match entry.row.state.after() {
+                Some(after) => after.on.counts(state),
                 None => true,
             };
             let list = self.triggers.pending.list(&entry.row.key);
@@ -137,7 +142,8 @@ impl Cell {
             }
             let wished = self.last_now + Duration::from_micros(entry.row.state.delay_us);
             let end = End::new(head.id, entry.row.state.moment_for(wished, list), depth);
-            if n >= FOLLOWERS_MAX && entry.row.state.follows.is_some() {
+            after += usize::from(entry.row.state.after().is_some());
+            if after > FOLLOWERS_MAX && entry.row.state.after().is_some() {
                 let reason =
                     format!("more than {FOLLOWERS_MAX} triggers follow the job; this was of {}", head.id);
                 let missed = Occurrence::one(end.planned, self.last_now, Outcome::Missed);
@@ -235,7 +241,9 @@ impl Cell {
         let mut ends =
             self.triggers.pending.list(&entry.row.key).iter().filter(|end| end.durable && !end.told);
         let state = &mut entry.row.state;
-        if state.follows.is_some() {
+        if state.waits_for().is_some() {
+            state.fires_at = Some(self.last_now);
+        } else if state.after().is_some() {
             let next = ends.next().map(|end| end.planned);
             (state.next, state.fires_at) = (next, next);
         } else if state.awaits_end

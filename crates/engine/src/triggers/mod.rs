@@ -9,6 +9,7 @@
 //! - `due` looks at a trigger whose time has come; `fire` makes its run.
 //! - `backfill` makes up for moments of the past.
 //! - `call` takes calls of webhooks.
+//! - `needs` holds a moment back until other jobs have succeeded.
 //! - `pending` are the ends that were not followed yet; `ends` follows them; `read` takes rows in; `command` does what people ask; `cut` writes.
 
 mod backfill;
@@ -20,6 +21,7 @@ mod cut;
 mod due;
 mod ends;
 mod fire;
+mod needs;
 mod pending;
 mod read;
 mod row;
@@ -41,6 +43,7 @@ pub use command::TriggerCommand;
 pub use cursor::{Jumped, Moved};
 pub(crate) use cut::{Line, PER_BATCH_MAX};
 pub use ends::TriggerPaused;
+pub use needs::{Needed, Success};
 pub use pending::End;
 pub use row::{
     Follows, Merged, Occurrence, Outcome, TriggerKey, TriggerRow, TriggerState, merge, news_key, replan,
@@ -84,7 +87,7 @@ pub(crate) struct Triggers {
     by_key: BTreeMap<(JobId, u64), u32>,
     /// When each is looked at. Apart from other deadlines, so that thousands in one moment are taken bit by bit.
     pub(crate) timers: Timers,
-    /// Those that follow the ends of a job.
+    /// Those that follow the ends of a job, or wait for one.
     followers: FxHashMap<(Namespace, Box<str>), FxHashSet<u32>>,
     /// Each namespace and each name once: many are called alike.
     namespaces: FxHashSet<Namespace>,
@@ -145,11 +148,7 @@ impl Triggers {
             }
         };
         let place = Self::place(row.key.job, &row.key.name);
-        let follows = row
-            .state
-            .follows
-            .as_ref()
-            .map(|follows| (row.state.namespace.clone(), follows.after.job.as_str().into()));
+        let follows = Self::followed(&row.state);
         let ix = self.entries.insert(Entry {
             row,
             spec: None,
@@ -161,7 +160,7 @@ impl Triggers {
             asked: None,
         });
         self.by_key.insert(place, ix as u32);
-        if let Some(job) = follows {
+        for job in follows {
             self.followers.entry(job).or_default().insert(ix as u32);
         }
         ix
@@ -174,8 +173,7 @@ impl Triggers {
         let asked = entry.asked.take().map(|asked| asked.into_iter().map(|(request, _)| request).collect());
         let place = Self::place(entry.row.key.job, &entry.row.key.name);
         let wanted = (entry.row.key.job, entry.row.state.version);
-        if let Some(follows) = &entry.row.state.follows {
-            let job = (entry.row.state.namespace.clone(), follows.after.job.as_str().into());
+        for job in Self::followed(&entry.row.state) {
             if let Some(followers) = self.followers.get_mut(&job) {
                 followers.remove(&(ix as u32));
                 if followers.is_empty() {
@@ -198,6 +196,12 @@ impl Triggers {
         let (waiting, under_way) = self.replies.remove(&(ix as u32)).unwrap_or_default();
         requests.extend(waiting.into_iter().chain(under_way));
         requests
+    }
+
+    /// The jobs whose ends a trigger hears of.
+    fn followed(state: &TriggerState) -> Vec<(Namespace, Box<str>)> {
+        let jobs = state.follows.iter().flat_map(|follows| follows.jobs());
+        jobs.map(|job| (state.namespace.clone(), job.as_str().into())).collect()
     }
 
     /// Whether something follows the end of this run.

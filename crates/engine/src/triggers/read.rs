@@ -167,7 +167,11 @@ impl Cell {
             if unwritten {
                 self.mark_trigger(ix);
             }
-            return self.arm_trigger(ix);
+            // What it waited for may have come meanwhile.
+            return match self.triggers.entries[ix].row.state.waits_for() {
+                Some(_) => self.heed_ends(ix),
+                None => self.arm_trigger(ix),
+            };
         }
         let (asked, waits) = (entry.asked.take(), entry.waits);
         let state = row::carried(&entry.row.state, row.state.clone());

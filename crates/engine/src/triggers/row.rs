@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use mainspring_model::spec::{After, Trigger, When};
 use mainspring_model::{
-    BackfillId, Calendars, CellId, JobId, JobSpec, Namespace, Pause, RunId, Timestamp, hash,
+    BackfillId, Calendars, CellId, JobId, JobSpec, Name, Namespace, Pause, RunId, Timestamp, hash,
 };
 use mainspring_store::{Record, RecordKey, RecordKind, RecordQuery, Write};
 use serde::{Deserialize, Serialize};
 
 use super::backfill::Backfill;
 use super::cursor::Moved;
+use super::needs::{Needed, Success};
 use super::pending::End;
 
 /// Where triggers stand: by cell, job and name.
@@ -85,7 +86,7 @@ pub struct TriggerState {
     /// How long after the end of its last run it fires, in microseconds; 0 when it does not follow that.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub delay_us: u64,
-    /// The job whose ends it follows.
+    /// The jobs whose ends it follows or waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<Box<Follows>>,
     /// Whether it follows calls.
@@ -157,21 +158,52 @@ impl TriggerState {
 
     /// Whether what it had to follow is still of interest to what it is now.
     pub(super) fn follows_the_same(&self, other: &Self) -> bool {
-        let job = |state: &Self| state.follows.as_ref().map(|follows| follows.after.job.clone());
-        job(self) == job(other) && (self.delay_us > 0) == (other.delay_us > 0)
+        let job = |state: &Self| state.after().map(|after| after.job.clone());
+        job(self) == job(other)
+            && (self.delay_us > 0) == (other.delay_us > 0)
+            && self.needs().is_empty() == other.needs().is_empty()
+    }
+
+    /// The ends that make it fire.
+    pub fn after(&self) -> Option<&After> {
+        self.follows.as_ref()?.after.as_ref()
+    }
+
+    /// The job that the next moment waits for.
+    pub fn waits_for(&self) -> Option<&Name> {
+        self.follows.as_ref()?.waits_for.as_ref()
+    }
+
+    /// The jobs that have to succeed before a moment.
+    pub(super) fn needs(&self) -> &[Needed] {
+        self.follows.as_ref().map_or(&[], |follows| &follows.needs)
     }
 
     /// Whether it follows the ends of runs, or calls, and not the clock.
     pub(super) fn follows_ends(&self) -> bool {
-        self.follows.is_some() || self.delay_us > 0 || self.is_called
+        self.after().is_some() || self.delay_us > 0 || self.is_called
     }
 }
 
-/// The ends that a trigger follows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The jobs whose ends a trigger follows or waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Follows {
-    /// Of which job, and which ends.
-    pub after: After,
+    /// These ends make it fire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<After>,
+    /// These jobs have to succeed before a moment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<Needed>,
+    /// The one that the next moment waits for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<Name>,
+}
+
+impl Follows {
+    /// All jobs whose ends it hears of.
+    pub(super) fn jobs(&self) -> impl Iterator<Item = &Name> {
+        self.after.iter().map(|after| &after.job).chain(self.needs.iter().map(|need| &need.job))
+    }
 }
 
 /// What became of a planned moment, or of several in a row.
@@ -381,7 +413,7 @@ fn moment(bytes: &[u8; 8]) -> Timestamp {
     Timestamp::from_micros((u64::from_be_bytes(*bytes) ^ 1 << 63) as i64)
 }
 
-fn is_nothing(number: &u64) -> bool {
+pub(super) fn is_nothing(number: &u64) -> bool {
     *number == 0
 }
 
@@ -433,6 +465,8 @@ pub struct Merged<'a> {
     pub now: Timestamp,
     /// The calendars that its triggers name.
     pub calendars: &'a Calendars,
+    /// When jobs that its triggers need last succeeded, where one has.
+    pub successes: &'a [Success],
     /// The revision of the news that stands, if any does.
     pub news: Option<u64>,
 }
@@ -559,9 +593,13 @@ fn begin(trigger: &Trigger, seed: u64, of: &Merged<'_>) -> TriggerState {
             state.delay_us = u64::try_from(delay.as_micros()).unwrap_or(u64::MAX);
         }
         When::After { after } => {
-            state.follows = Some(Box::new(Follows { after: after.clone() }));
+            state.follows = Some(Box::new(Follows { after: Some(after.clone()), ..Follows::default() }));
         }
         When::Cron { .. } | When::Every { .. } | When::Webhook { .. } => {}
+    }
+    if !trigger.needs.is_empty() {
+        let needs = Needed::begin(trigger, of.successes);
+        state.follows = Some(Box::new(Follows { needs, ..Follows::default() }));
     }
     if let Some(schedule) = trigger.schedule(seed, calendars) {
         state.next = schedule.next(state.cursor.as_micros()).map(Timestamp::from_micros);

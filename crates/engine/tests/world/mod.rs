@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mainspring_engine::{
-    Batch, Cell, Config, Event, LoadedRun, Message, RequestId, ShelfRead, Tenure, TriggersRead,
+    Batch, Cell, Config, Event, LoadedRun, Message, RequestId, ShelfRead, Success, Tenure, TriggersRead,
 };
 use mainspring_model::{
     Calendars, CellId, Epoch, JobId, JobSpec, MemberId, NodeId, Run, RunId, Timestamp, limits,
@@ -43,6 +43,7 @@ pub(crate) struct World {
     pub(crate) agents: BTreeMap<NodeId, Agent>,
     /// What triggers find when they name a calendar.
     pub(crate) calendars: Calendars,
+    pub(crate) successes: Vec<Success>,
     names: BTreeMap<RunId, String>,
     specs: BTreeMap<(JobId, u32), Arc<JobSpec>>,
     jobs: u128,
@@ -75,6 +76,7 @@ impl World {
             commits: true,
             agents: BTreeMap::new(),
             calendars: Calendars::default(),
+            successes: Vec::new(),
             names: BTreeMap::new(),
             specs: BTreeMap::new(),
             jobs: 0,

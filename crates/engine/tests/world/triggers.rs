@@ -52,6 +52,7 @@ impl World {
             spec: Some(&job.spec),
             now: self.now,
             calendars: &self.calendars,
+            successes: &self.successes,
             news: self.store.record(kind, &key).map(|record| record.revision),
         };
         let writes = merge(&old, merged);

@@ -53,5 +53,5 @@ pub use script::Script;
 pub use template::Template;
 pub use timeouts::Timeouts;
 pub use tree::Format;
-pub use trigger::{After, Days, Misfire, MisfirePolicy, On, Trigger, When};
+pub use trigger::{After, Days, Misfire, MisfirePolicy, Need, On, Trigger, When};
 pub use webhook::{Call, Encoding, Signature, Webhook};

@@ -46,6 +46,9 @@ pub struct Trigger {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Option<schema::CalendarNames>)]
     pub calendar: Vec<Name>,
+    /// Jobs of the same namespace that have to succeed first: a moment waits for them as long as it may be late.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<Need>,
     /// Fires up to so much later, always by the same for one planned moment, so that many do not fire at once.
     #[schema(value_type = schema::DurationText)]
     #[serde(with = "duration_text", skip_serializing_if = "Duration::is_zero")]
@@ -128,6 +131,26 @@ pub struct After {
     /// Which ends count.
     #[serde(default, skip_serializing_if = "On::is_default")]
     pub on: On,
+}
+
+/// A job that has to succeed first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Need {
+    /// The name of the job.
+    pub job: Name,
+    /// Its last success counts for moments up to so long after it.
+    #[schema(value_type = schema::DurationText)]
+    #[serde(with = "duration_text", skip_serializing_if = "Need::is_default")]
+    pub within: Duration,
+}
+
+impl Need {
+    /// How long a success counts when nothing is said.
+    pub const WITHIN_DEFAULT: Duration = Duration::from_secs(86_400);
+
+    fn is_default(within: &Duration) -> bool {
+        *within == Self::WITHIN_DEFAULT
+    }
 }
 
 /// Which ends count.

@@ -255,11 +255,22 @@ fn triggers() -> impl Strategy<Value = Vec<Trigger>> {
             if policy == MisfirePolicy::All { NonZeroU32::new(max).unwrap() } else { Misfire::MAX_DEFAULT };
         Misfire { policy, window: Duration::from_secs(window), max }
     });
-    let rest = (option::of(moment()), option::of(count()), duration(), misfire, option::of(count()));
-    let timed =
-        (prop_oneof![cron, every], rest).prop_map(|(when, (from, count, jitter, misfire, pause_after))| {
-            Trigger { from, count, jitter, misfire, pause_after, ..trigger(when) }
-        });
+    let needs = btree_map(name(), duration(), 0..3).prop_map(|needs| {
+        let need = |(job, within)| Need { job: format!("other-{job}").parse().unwrap(), within };
+        needs.into_iter().map(need).collect()
+    });
+    let rest = (option::of(moment()), option::of(count()), duration(), misfire, option::of(count()), needs);
+    let timed = (prop_oneof![cron, every], rest).prop_map(
+        |(when, (from, count, jitter, misfire, pause_after, needs))| Trigger {
+            from,
+            count,
+            jitter,
+            misfire,
+            pause_after,
+            needs,
+            ..trigger(when)
+        },
+    );
     let ends = select(vec![On::Success, On::Failure, On::Any]);
     let other = prop_oneof![
         seconds().prop_map(|delay| trigger(When::Delay { delay })),
@@ -302,6 +313,7 @@ fn trigger(when: When) -> Trigger {
         until: None,
         count: None,
         calendar: Vec::new(),
+        needs: Vec::new(),
         jitter: Duration::ZERO,
         misfire: Misfire::default(),
         parameters: BTreeMap::new(),

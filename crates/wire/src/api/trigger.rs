@@ -37,6 +37,9 @@ pub struct Trigger {
     /// When that fires: with its jitter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fires_at: Option<Time>,
+    /// The job that the next moment waits for: it is due, and fires when that job has succeeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<String>,
     /// Runs that it made.
     pub fired: u64,
     /// Of the last ones, those in a row that failed for good.

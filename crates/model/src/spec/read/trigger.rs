@@ -18,11 +18,13 @@ use crate::limits::{COUNT_MAX, LINE_BYTES_MAX, TRIGGERS_MAX};
 use crate::name::Name;
 use crate::spec::read::check_value;
 use crate::spec::{
-    After, Days, LogicalTime, Misfire, MisfirePolicy, On, Parameters, Presence, Problem, Template, Trigger,
-    When,
+    After, Days, LogicalTime, Misfire, MisfirePolicy, Need, On, Parameters, Presence, Problem, Template,
+    Trigger, When,
 };
 use crate::time::{self, Timestamp};
 
+/// Jobs that a trigger may need.
+const NEEDS_MAX: usize = 10;
 /// Calendars that a trigger may name.
 const CALENDARS_MAX: usize = 10;
 
@@ -34,7 +36,7 @@ const OF_REPEATED: [&str; 3] = ["from", "until", "count"];
 /// What makes no sense for what does not repeat by the clock.
 const OF_RHYTHMS: [&str; 1] = ["calendar"];
 /// What makes no sense for what no clock plans.
-const OF_CLOCKS: [&str; 2] = ["jitter", "misfire"];
+const OF_CLOCKS: [&str; 3] = ["jitter", "misfire", "needs"];
 
 pub(super) fn triggers(reader: &mut Reader, value: &Value) -> Option<Vec<Trigger>> {
     let found = list(trigger)(reader, value)?;
@@ -61,6 +63,7 @@ fn trigger(reader: &mut Reader, value: &Value) -> Option<Trigger> {
     let until = fields.optional("until", moment);
     let count = fields.optional("count", integer(1..=COUNT_MAX)).and_then(NonZeroU32::new);
     let calendar = fields.or_default("calendar", calendars);
+    let needs = fields.or_default("needs", needs);
     let jitter = fields.or_default("jitter", duration);
     let misfire = fields.or_default("misfire", misfire);
     let is_called = fields.has("webhook");
@@ -78,7 +81,19 @@ fn trigger(reader: &mut Reader, value: &Value) -> Option<Trigger> {
         None if is_named => return None,
         None => when.kind().parse().ok()?,
     };
-    Some(Trigger { name, when, from, until, count, calendar, jitter, misfire, parameters, pause_after })
+    Some(Trigger {
+        name,
+        when,
+        from,
+        until,
+        count,
+        calendar,
+        needs,
+        jitter,
+        misfire,
+        parameters,
+        pause_after,
+    })
 }
 
 fn when(fields: &mut Fields<'_, '_>) -> Option<When> {
@@ -199,6 +214,36 @@ fn after(reader: &mut Reader, value: &Value) -> Option<After> {
     Some(After { job: job?, on })
 }
 
+/// The jobs that have to succeed first: one, or several.
+fn needs(reader: &mut Reader, value: &Value) -> Option<Vec<Need>> {
+    if !value.is_array() {
+        return need(reader, value).map(|need| vec![need]);
+    }
+    let found = list(need)(reader, value)?;
+    let twice =
+        found.iter().enumerate().find(|(n, need)| found[..*n].iter().any(|other| other.job == need.job));
+    if let Some((_, need)) = twice {
+        reader.problem(format!("`{}` is named twice", need.job));
+        return None;
+    }
+    if found.is_empty() || found.len() > NEEDS_MAX {
+        reader.problem(format!("names {} jobs; write 1 to {NEEDS_MAX}", found.len()));
+        return None;
+    }
+    Some(found)
+}
+
+fn need(reader: &mut Reader, value: &Value) -> Option<Need> {
+    if value.is_string() {
+        return parsed(reader, value).map(|job| Need { job, within: Need::WITHIN_DEFAULT });
+    }
+    let mut fields = reader.fields("need", value)?;
+    let job = fields.required("job", parsed);
+    let within = fields.optional("within", duration).unwrap_or(Need::WITHIN_DEFAULT);
+    fields.finish();
+    Some(Need { job: job?, within })
+}
+
 fn misfire(reader: &mut Reader, value: &Value) -> Option<Misfire> {
     let policy = choice("misfire", &MisfirePolicy::ALL);
     if value.is_string() {
@@ -256,13 +301,20 @@ fn parameters(reader: &mut Reader, value: &Value, is_called: bool) -> Option<BTr
     )(reader, value)
 }
 
-/// A job that follows its own ends would never rest.
+/// A job that follows its own ends would never rest, one that waits for its own success never begin.
 pub(super) fn check_circles(reader: &mut Reader, triggers: &[Trigger], job: &Name) {
     for (index, trigger) in triggers.iter().enumerate() {
         if matches!(&trigger.when, When::After { after } if after.job == *job) {
             let path = format!("triggers[{index}].after");
             let problem = Problem::new(path, "the job would follow itself for ever");
             reader.report(problem.with_hint("for a run after each run write `delay`, such as `delay: 5m`"));
+        }
+        if trigger.needs.iter().any(|need| need.job == *job) {
+            let path = format!("triggers[{index}].needs");
+            let problem = Problem::new(path, "the job would wait for itself, and never begin");
+            reader.report(
+                problem.with_hint("to stop it after failures write `pause_after`, such as `pause_after: 1`"),
+            );
         }
     }
 }

@@ -11,7 +11,7 @@ use super::merge::merge_flattened;
 use crate::spec::JobSpec;
 
 /// What may stand in place of a map, because it says the one important thing.
-fn shorthands() -> [(&'static str, Value); 14] {
+fn shorthands() -> [(&'static str, Value); 15] {
     let text = || json!({"type": "string"});
     let duration = || json!({"$ref": "#/$defs/Duration"});
     let types = ["string", "integer", "number", "boolean", "list", "object", "json"];
@@ -29,6 +29,7 @@ fn shorthands() -> [(&'static str, Value); 14] {
         ("ParameterType", json!({"enum": types})),
         ("Misfire", json!({"enum": ["skip", "once", "all"]})),
         ("After", text()),
+        ("Need", text()),
         ("Overlap", json!({"const": "allow", "description": "No limit: every run may be active."})),
     ]
 }
@@ -43,7 +44,7 @@ const OPTIONAL: [(&str, &str); 5] = [
 ];
 
 /// Fields that may be one item without the brackets of a list.
-const ONE_OR_MANY: [(&str, &str); 1] = [("Script", "interpreter")];
+const ONE_OR_MANY: [(&str, &str); 2] = [("Script", "interpreter"), ("Trigger", "needs")];
 
 /// The JSON Schema (2020-12) of a job file.
 pub fn job_schema() -> Value {

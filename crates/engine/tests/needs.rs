@@ -1,0 +1,181 @@
+//! Moments that wait for other jobs: they fire once, as soon as those have succeeded, and are missed when patience ends.
+
+use mainspring_engine::Success;
+use mainspring_model::{Cause, RunState};
+
+use crate::world::{Job, World, at, millis, secs};
+
+/// A world with a node, a job that is needed, and one that needs it.
+fn needing(rest: &str) -> (World, Job, Job) {
+    let mut world = World::new();
+    world.node("a");
+    let first = world.job();
+    let needy = world.trigger_job(&[&format!("{rest}, needs: {}", first.spec.name.as_str())]);
+    (world, first, needy)
+}
+
+fn succeed(world: &mut World, job: &Job) {
+    let run = world.submit(job);
+    world.finish(run);
+    assert_eq!(world.state(run), RunState::Success);
+    world.pass(millis(1));
+}
+
+fn waits_for(world: &World, job: &Job, name: &str) -> Option<String> {
+    world.trigger(job, name).state.waits_for().map(|job| job.to_string())
+}
+
+#[test]
+fn a_moment_fires_when_the_job_succeeds() {
+    let (mut world, first, needy) = needing("every: 1h, offset: 1200s");
+    let name = first.spec.name.to_string();
+    world.pass_until(at(500));
+    assert_eq!(waits_for(&world, &needy, "every"), Some(name));
+    assert_eq!(world.trigger(&needy, "every").state.next, Some(at(400)), "it is still planned");
+    let failed = world.submit(&first);
+    world.end(failed, Cause::Exit { code: 1 });
+    world.pass_until(at(600));
+    assert!(world.runs_of(&needy).is_empty(), "a failure is no success");
+    succeed(&mut world, &first);
+    let runs = world.runs_of(&needy);
+    assert_eq!(runs.len(), 1);
+    assert_eq!(runs[0].head.fired.as_ref().map(|fired| fired.planned), Some(at(400)));
+    assert_eq!(world.ledger(&needy, "every"), ["400 fired"]);
+    assert_eq!(waits_for(&world, &needy, "every"), None);
+    // Its success of today is enough for what comes within a day.
+    world.pass_until(at(8_000));
+    assert_eq!(world.ledger(&needy, "every"), ["400 fired", "4000 fired", "7600 fired"]);
+}
+
+#[test]
+fn a_success_counts_for_so_long() {
+    let (mut world, first, _) = needing("every: 1h, offset: 1200s");
+    let name = first.spec.name.as_str();
+    let needs = format!("every: 1h, offset: 1200s, needs: {{job: {name}, within: 10m}}");
+    let needy = world.trigger_job(&[&needs]);
+    succeed(&mut world, &first);
+    world.pass_until(at(401));
+    assert_eq!(world.ledger(&needy, "every"), ["400 fired"]);
+    world.pass_until(at(4_001));
+    assert_eq!(world.ledger(&needy, "every"), ["400 fired"], "that was an hour ago");
+    succeed(&mut world, &first);
+    assert_eq!(world.ledger(&needy, "every"), ["400 fired", "4000 fired"]);
+}
+
+#[test]
+fn what_nobody_met_in_time_is_missed() {
+    let (mut world, first, needy) = needing("every: 6h, offset: 15600s");
+    let name = first.spec.name.to_string();
+    let moment = 400;
+    world.pass_until(at(moment + 3_599));
+    assert!(world.ledger(&needy, "every").is_empty());
+    world.pass_until(at(moment + 3_601));
+    let missed = [format!("{moment} missed: `{name}` had not succeeded in time")];
+    assert_eq!(world.ledger(&needy, "every"), missed);
+    assert_eq!(waits_for(&world, &needy, "every"), None, "nothing is due any more");
+    succeed(&mut world, &first);
+    assert_eq!(world.ledger(&needy, "every"), missed, "it passed");
+}
+
+#[test]
+fn patience_follows_the_misfire_policy() {
+    for (policy, expected) in [
+        ("skip", ["400 missed", "4000 missed", "7600 fired"].as_slice()),
+        ("once", &["400 merged 2 through 4000", "7600 fired"]),
+        ("{policy: all, window: 2h}", &["400 missed", "4000 fired", "7600 fired"]),
+    ] {
+        let (mut world, first, needy) = needing(&format!("every: 1h, offset: 1200s, misfire: {policy}"));
+        world.pass_until(at(7_650));
+        succeed(&mut world, &first);
+        let said = world.ledger(&needy, "every");
+        let outcomes: Vec<&str> = said.iter().filter_map(|line| line.split(": ").next()).collect();
+        assert_eq!(outcomes, expected, "{policy}");
+        world.pass(secs(10));
+        assert_eq!(world.ledger(&needy, "every"), said, "{policy}: nothing is told twice");
+    }
+}
+
+#[test]
+fn all_needs_have_to_be_met() {
+    let mut world = World::new();
+    world.node("a");
+    let (one, other) = (world.job(), world.job());
+    let names = [one.spec.name.to_string(), other.spec.name.to_string()];
+    let needy =
+        world.trigger_job(&[&format!("every: 1h, offset: 1200s, needs: [{}, {}]", names[0], names[1])]);
+    world.pass_until(at(410));
+    assert_eq!(waits_for(&world, &needy, "every"), Some(names[0].clone()));
+    succeed(&mut world, &one);
+    assert_eq!(waits_for(&world, &needy, "every"), Some(names[1].clone()));
+    succeed(&mut world, &one);
+    assert!(world.ledger(&needy, "every").is_empty());
+    succeed(&mut world, &other);
+    assert_eq!(world.ledger(&needy, "every"), ["400 fired"]);
+}
+
+#[test]
+fn a_success_outlives_the_owner_and_is_kept_once() {
+    let (mut world, first, needy) = needing("every: 1h, offset: 1200s");
+    for _ in 0..20 {
+        succeed(&mut world, &first);
+    }
+    assert!(world.ends(&needy, "every").len() <= 2, "only the last counts");
+    world.take_over();
+    world.connect_all();
+    world.pass_until(at(401));
+    assert_eq!(world.ledger(&needy, "every"), ["400 fired"]);
+}
+
+#[test]
+fn a_moment_that_waits_is_met_under_a_new_owner() {
+    let (mut world, first, needy) = needing("every: 1h, offset: 1200s");
+    world.pass_until(at(410));
+    let run = world.submit(&first);
+    world.commits = false;
+    world.finish(run);
+    assert!(world.commit(), "the success is in the store, and nobody acted on it");
+    world.commits = true;
+    world.take_over();
+    world.connect_all();
+    world.pass(millis(1));
+    assert_eq!(world.ledger(&needy, "every"), ["400 fired"]);
+    world.take_over();
+    world.connect_all();
+    world.pass(secs(5));
+    assert_eq!(world.runs_of(&needy).len(), 1, "and once");
+}
+
+#[test]
+fn what_a_put_overtakes_is_met_all_the_same() {
+    let (mut world, first, needy) = needing("every: 1h, offset: 1200s");
+    world.pass_until(at(410));
+    // Somebody puts the job, and the owner does not know.
+    let needy = world.change_job(&needy, |spec| spec.triggers[0].pause_after = 5.try_into().ok());
+    world.write_triggers(&needy);
+    succeed(&mut world, &first);
+    world.pass(secs(10));
+    assert_eq!(world.ledger(&needy, "every"), ["400 fired"]);
+    assert_eq!(world.runs_of(&needy).len(), 1);
+}
+
+#[test]
+fn other_needs_keep_what_was_heard() {
+    let (mut world, first, needy) = needing("every: 1h, offset: 1200s");
+    succeed(&mut world, &first);
+    let other = world.job();
+    let (one, two) = (first.spec.name.to_string(), other.spec.name.to_string());
+    world.successes = vec![Success { job: other.spec.name.clone(), at: at(-5) }];
+    let needs = format!("every: 1h, offset: 1200s, needs: [{one}, {two}]");
+    let needy = world.change_triggers(&needy, &[&needs]);
+    world.pass_until(at(401));
+    assert_eq!(world.ledger(&needy, "every"), ["400 fired"], "both had succeeded before");
+}
+
+#[test]
+fn whoever_fires_by_hand_waits_for_nobody() {
+    let (mut world, _, needy) = needing("every: 1h, offset: 1200s");
+    let fire = mainspring_engine::TriggerCommand::Fire { by: "mia".into() };
+    world.command_trigger(&needy, "every", fire);
+    world.pass(millis(1));
+    assert_eq!(world.runs_of(&needy).len(), 1);
+}
