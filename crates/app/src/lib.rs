@@ -40,7 +40,7 @@ mod watch;
 
 pub use app::{App, Options, Parts};
 pub use artifacts::{ArtifactContent, Upload};
-pub use calendars::read_calendars;
+pub use calendars::CalendarShelf;
 pub use content_range::{RangeError, parse_range};
 pub use error::{Error, Result};
 pub use hooks::HookRequest;

@@ -112,6 +112,8 @@ pub enum Command {
         /// The job.
         job: JobId,
     },
+    /// Look for calendars that were changed.
+    CalendarsChanged,
     /// Do something with a trigger.
     Trigger {
         /// Which.

@@ -151,6 +151,10 @@ impl Cell {
                 self.triggers_changed(job);
                 self.reply_now(request, Answer::Done);
             }
+            Event::CalendarsChanged { request } => {
+                self.look_for_calendar_news();
+                self.reply_now(request, Answer::Done);
+            }
             Event::Trigger { request, key, command } => self.command_trigger(now, request, &key, command),
             Event::Hint => self.poll_arrivals(now),
             Event::Tick => self.tick(now),
@@ -229,6 +233,7 @@ impl Cell {
             | Event::PauseJob { request, .. }
             | Event::PauseCell { request, .. }
             | Event::TriggersChanged { request, .. }
+            | Event::CalendarsChanged { request }
             | Event::Trigger { request, .. }
             | Event::Drain { request, .. } => *request,
             Event::Hello(_)

@@ -100,6 +100,11 @@ pub enum Event {
         /// The job.
         job: JobId,
     },
+    /// Somebody changed a calendar.
+    CalendarsChanged {
+        /// Whom to answer.
+        request: RequestId,
+    },
     /// Somebody wants something of a trigger.
     Trigger {
         /// Whom to answer.

@@ -60,6 +60,6 @@ pub use stats::Stats;
 pub use triggers::{
     Backfill, End, Follows, HookCall, Jumped, Merged, MomentsQuery, MomentsRead, Moved, Needed, Occurrence,
     Outcome, SpecRead, Success, Tally, TriggerCommand, TriggerKey, TriggerPaused, TriggerRow, TriggerState,
-    TriggersRead, merge, news_key, replan,
+    TriggersRead, calendar_news, calendar_news_key, merge, news_key,
 };
 pub use view::NodeView;

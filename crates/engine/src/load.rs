@@ -127,6 +127,7 @@ impl Cell {
         self.sweep_pauses(now);
         self.sweep_memories(now);
         self.look_for_trigger_news();
+        self.look_for_calendar_news();
         self.arm_poll(now);
     }
 

@@ -41,14 +41,57 @@ fn a_change_is_heeded_at_once_in_both_directions() {
     world.pass(secs(130));
     assert_eq!(world.ledger(&job, "every"), Vec::<String>::new());
     // Open: what was not planned stays so, and the next moment is another.
-    world.calendars = closed(&["22:00-22:16"]);
-    world.put_triggers(&job);
+    world.change_calendars(closed(&["03:00-04:00"]), &job.namespace);
     world.pass(secs(60));
     assert_eq!(world.ledger(&job, "every"), ["180 fired"]);
     // Closed again: the moment that was planned is not any more.
-    world.calendars = closed(&["22:00-23:00"]);
+    world.change_calendars(closed(&["22:00-23:00"]), &job.namespace);
     world.pass(secs(3_000));
     assert_eq!(world.ledger(&job, "every")[..2], ["180 fired", "2820 fired"]);
+}
+
+#[test]
+fn what_fires_all_the_time_heeds_a_change_too() {
+    let mut world = World::new();
+    world.node("a");
+    world.calendars = closed(&["03:00-04:00"]);
+    let job = world.trigger_job(&["every: 1s, calendar: closed"]);
+    world.pass(secs(5));
+    assert_eq!(world.ledger(&job, "every").len(), 5);
+    // It begins later: the next moment stays what it was.
+    world.change_calendars(closed(&["22:14-23:00"]), &job.namespace);
+    world.pass(secs(600));
+    assert_eq!(world.ledger(&job, "every").len(), 39, "22:14:00 is left out");
+}
+
+#[test]
+fn an_owner_that_nobody_tells_finds_out() {
+    let mut world = World::new();
+    world.node("a");
+    world.calendars = closed(&["22:00-23:59"]);
+    let job = world.trigger_job(&["every: 60s, offset: 20s, calendar: closed"]);
+    world.pass(secs(10));
+    world.write_calendars(closed(&["03:00-04:00"]), &job.namespace);
+    world.pass(secs(60));
+    assert_eq!(world.ledger(&job, "every"), ["60 fired"]);
+    world.write_calendars(closed(&["22:00-23:59"]), &job.namespace);
+    world.take_over();
+    world.connect_all();
+    world.pass(secs(300));
+    assert_eq!(world.ledger(&job, "every"), ["60 fired"], "and so does the next owner");
+}
+
+#[test]
+fn a_calendar_elsewhere_concerns_nobody_here() {
+    let mut world = World::new();
+    world.node("a");
+    world.calendars = closed(&["03:00-04:00"]);
+    let job = world.trigger_job(&["every: 1h, offset: 20s, calendar: closed"]);
+    world.pass(secs(1));
+    let before = world.trigger(&job, "every");
+    world.change_calendars(closed(&["03:00-04:00"]), &"elsewhere".parse().unwrap());
+    world.pass(secs(60));
+    assert_eq!(world.trigger(&job, "every"), before);
 }
 
 #[test]
@@ -58,8 +101,23 @@ fn a_calendar_that_leaves_nothing_leaves_a_trigger_that_can_go_on() {
     world.calendars = never();
     let job = world.trigger_job(&["every: 1h, offset: 20s, calendar: closed"]);
     assert_eq!(world.trigger(&job, "every").state.next, None);
-    world.calendars = Calendars::default();
-    world.put_triggers(&job);
+    world.change_calendars(closed(&["03:00-04:00"]), &job.namespace);
     world.pass(secs(3_600));
     assert_eq!(world.ledger(&job, "every"), ["2820 fired"]);
+}
+
+#[test]
+fn without_its_calendar_nothing_fires() {
+    let mut world = World::new();
+    world.node("a");
+    world.calendars = closed(&["03:00-04:00"]);
+    let job = world.trigger_job(&["every: 60s, offset: 20s, misfire: all, calendar: closed"]);
+    world.pass(secs(65));
+    assert_eq!(world.ledger(&job, "every"), ["60 fired"]);
+    world.change_calendars(Calendars::default(), &job.namespace);
+    world.pass(secs(300));
+    assert_eq!(world.ledger(&job, "every"), ["60 fired"], "better late than on a day off");
+    world.change_calendars(closed(&["03:00-04:00"]), &job.namespace);
+    world.pass(secs(1));
+    assert_eq!(world.ledger(&job, "every").len(), 6, "late, and each");
 }

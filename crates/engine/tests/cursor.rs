@@ -162,3 +162,18 @@ fn a_move_that_a_put_overtakes_is_done_and_then_answered() {
         "of the put, and of the move"
     );
 }
+
+#[test]
+fn a_move_over_very_many_lines_is_one_small_write() {
+    let mut world = World::new();
+    // Nobody takes its run: each second after the first has a line of its own.
+    let job = world.trigger_job(&["every: 1s"]);
+    world.pass(secs(12_000));
+    assert_eq!(world.trigger(&job, "every").state.cursor, at(12_000));
+    let end = world.trigger(&job, "every").state.cursor;
+    world.command_trigger(&job, "every", to(0));
+    world.pass(secs(5));
+    let row = world.trigger(&job, "every").state;
+    assert!(row.cursor > end && row.moved.is_none(), "it goes on: {row:?}");
+    assert_eq!(world.runs_of(&job).len(), 1, "which still waits");
+}

@@ -238,6 +238,7 @@ impl Cells for LocalCells {
             Command::PauseJob { .. }
             | Command::PauseCell { .. }
             | Command::TriggersChanged { .. }
+            | Command::CalendarsChanged
             | Command::Trigger { .. }
             | Command::Drain { .. } => None,
         };

@@ -15,37 +15,56 @@ use crate::error::{Error, Result};
 use crate::limits::PAGE_MAX;
 use crate::record;
 
-/// A job that heeds a calendar.
-pub(super) struct Heeding {
-    pub(super) namespace: Namespace,
-    pub(super) job: JobId,
-    pub(super) version: u32,
-    pub(super) spec: Arc<JobSpec>,
-}
-
 /// The calendars that the triggers of a job name. One that is not there, or cannot be read, is missing.
-pub async fn read_calendars(
+pub(crate) async fn read_calendars(
     store: &dyn Store,
     namespace: &Namespace,
     spec: &JobSpec,
 ) -> mainspring_store::Result<Calendars> {
-    named(store, namespace, spec.triggers.iter()).await
+    CalendarShelf::default().named(store, namespace, spec.triggers.iter()).await
 }
 
-async fn named<'a>(
-    store: &dyn Store,
-    namespace: &Namespace,
-    triggers: impl Iterator<Item = &'a Trigger>,
-) -> mainspring_store::Result<Calendars> {
-    let names: BTreeSet<&str> =
-        triggers.flat_map(|trigger| &trigger.calendar).map(|name| name.as_str()).collect();
-    let mut found: Vec<(Box<str>, Arc<Calendar>)> = Vec::new();
-    for name in names {
-        if let Some((_, calendar)) = nearest(store, namespace, name).await? {
-            found.push((name.into(), Arc::new(calendar)));
-        }
+/// Calendars that are read together: each of them once.
+#[derive(Debug, Default)]
+pub struct CalendarShelf(BTreeMap<(Namespace, Box<str>), Option<Arc<Calendar>>>);
+
+impl CalendarShelf {
+    /// The calendars that the triggers of a job name; none when one is not there, or cannot be read.
+    pub async fn of_job(
+        &mut self,
+        store: &dyn Store,
+        namespace: &Namespace,
+        spec: &JobSpec,
+    ) -> mainspring_store::Result<Option<Calendars>> {
+        let found = match self.named(store, namespace, spec.triggers.iter()).await {
+            Err(error) if !error.is_transient() => return Ok(None),
+            found => found?,
+        };
+        let mut names = spec.triggers.iter().flat_map(|trigger| &trigger.calendar);
+        Ok(names.all(|name| found.get(name.as_str()).is_some()).then_some(found))
     }
-    Ok(found.into_iter().collect())
+
+    /// Those that triggers name, as far as they can be read.
+    async fn named<'a>(
+        &mut self,
+        store: &dyn Store,
+        namespace: &Namespace,
+        triggers: impl Iterator<Item = &'a Trigger>,
+    ) -> mainspring_store::Result<Calendars> {
+        let names: BTreeSet<&str> =
+            triggers.flat_map(|trigger| &trigger.calendar).map(|name| name.as_str()).collect();
+        let mut found: Vec<(Box<str>, Arc<Calendar>)> = Vec::new();
+        for name in names {
+            let place = (namespace.clone(), Box::from(name));
+            let calendar = match self.0.get(&place) {
+                Some(known) => known.clone(),
+                None => nearest(store, namespace, name).await?.map(|(_, calendar)| Arc::new(calendar)),
+            };
+            found.extend(calendar.clone().map(|calendar| (name.into(), calendar)));
+            self.0.insert(place, calendar);
+        }
+        Ok(found.into_iter().collect())
+    }
 }
 
 /// The calendar of this name in the namespace or above it, and where it lives.
@@ -89,7 +108,8 @@ impl App {
         namespace: &Namespace,
         trigger: &Trigger,
     ) -> Result<Calendars> {
-        let calendars = named(&*self.store, namespace, std::iter::once(trigger)).await?;
+        let mut shelf = CalendarShelf::default();
+        let calendars = shelf.named(&*self.store, namespace, std::iter::once(trigger)).await?;
         match trigger.calendar.iter().find(|name| calendars.get(name.as_str()).is_none()) {
             None => Ok(calendars),
             Some(name) => {
@@ -99,15 +119,15 @@ impl App {
         }
     }
 
-    /// The jobs whose triggers heed this very calendar. Found by reading the triggers of the namespace: it is done when
-    /// somebody changes a calendar.
-    pub(super) async fn heeding(&self, namespace: &Namespace, name: &str) -> Result<Vec<Heeding>> {
+    /// The jobs whose triggers heed this very calendar. Found by reading all triggers: it is done when somebody removes a
+    /// calendar.
+    pub(super) async fn heeding(&self, namespace: &Namespace, name: &str) -> Result<Vec<Arc<JobSpec>>> {
         let mut jobs: BTreeMap<(JobId, u32), Namespace> = BTreeMap::new();
         let mut query = RecordQuery::all(TriggerRow::KIND, PAGE_MAX);
         loop {
             let page = self.store.records(query.clone()).await?;
             for row in page.rows.iter().filter_map(TriggerRow::read) {
-                if row.state.namespace.is_within(namespace) {
+                if row.state.heeds && row.state.namespace.is_within(namespace) {
                     jobs.insert((row.key.job, row.state.version), row.state.namespace);
                 }
             }
@@ -127,12 +147,7 @@ impl App {
                 }
                 let heeded = nearest(&*self.store, place, name).await?;
                 if heeded.is_none_or(|(at, _)| at == *namespace) {
-                    heeding.push(Heeding {
-                        namespace: place.clone(),
-                        job: version.job,
-                        version: version.version,
-                        spec: version.spec,
-                    });
+                    heeding.push(version.spec);
                 }
             }
         }

@@ -16,7 +16,8 @@ use crate::paging::{PageRequest, visible};
 use crate::principal::Caller;
 use crate::record;
 
-pub use heed::read_calendars;
+pub use heed::CalendarShelf;
+pub(crate) use heed::read_calendars;
 
 /// What a record of a calendar says.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -1,6 +1,7 @@
-//! Writing calendars. The triggers that heed one are planned anew.
+//! Writing calendars. What tells the owners of the triggers that heed one is written with it.
 
-use mainspring_model::{CalendarSpec, ErrorCode, Name, Namespace};
+use mainspring_engine::{calendar_news, calendar_news_key};
+use mainspring_model::{CalendarSpec, CellId, ErrorCode, Name, Namespace};
 use mainspring_store::{Record, Write};
 use mainspring_wire::api;
 
@@ -9,10 +10,10 @@ use crate::app::App;
 use crate::audit::Entry;
 use crate::error::{Error, Result};
 use crate::operation::Operation;
+use crate::ports::Command;
 use crate::precondition::Precondition;
 use crate::principal::Caller;
 use crate::record;
-use crate::triggers::Merging;
 
 /// Jobs named where a calendar cannot be removed.
 const NAMED_MAX: usize = 3;
@@ -65,10 +66,13 @@ impl App {
             value: record::encode(&document).into(),
         };
         let seen = view(document, row.revision);
-        self.journal.write(vec![Write::PutRecord(Box::new(row))], entry).await?;
-        for job in self.heeding(namespace, name.as_str()).await? {
-            let (version, spec) = (job.version, Some(&*job.spec));
-            self.plan_anew(Merging { namespace: &job.namespace, job: job.job, version, spec }).await?;
+        let (kind, news) = calendar_news_key(namespace, name.as_str());
+        let standing = self.store.record(kind, &news).await?.map(|news| news.revision);
+        let news = calendar_news(namespace, name.as_str(), standing, now);
+        self.journal.write(vec![Write::PutRecord(Box::new(row)), news], entry).await?;
+        // Owners elsewhere find out by themselves.
+        for cell in (0..self.cells.count()).map(CellId) {
+            let _ = self.cells.command(cell, Command::CalendarsChanged, Vec::new()).await;
         }
         Ok((seen, found.is_none()))
     }
@@ -94,7 +98,7 @@ impl App {
             if heeding.is_empty() {
                 return Ok(found);
             }
-            let jobs: Vec<&str> = heeding.iter().take(NAMED_MAX).map(|job| job.spec.name.as_str()).collect();
+            let jobs: Vec<&str> = heeding.iter().take(NAMED_MAX).map(|spec| spec.name.as_str()).collect();
             let more = if heeding.len() > NAMED_MAX { ", …" } else { "" };
             let message = format!("{} jobs heed it: {}{more}", heeding.len(), jobs.join(", "));
             Err(Error::new(ErrorCode::IllegalState, message))

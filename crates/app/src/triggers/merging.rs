@@ -1,9 +1,9 @@
 //! A job and its triggers are written together: no version of a job stands without the triggers that it says.
 
-use mainspring_engine::{Merged, Success, TriggerRow, merge, news_key, replan};
+use mainspring_engine::{Merged, Success, TriggerRow, merge, news_key};
 use mainspring_model::spec::{Need, When};
 use mainspring_model::{Calendars, JobId, JobSpec, Namespace, RunState, Timestamp};
-use mainspring_store::{Outcome, RunQuery, Transaction, Write};
+use mainspring_store::{Outcome, RunQuery, Write};
 
 use crate::app::App;
 use crate::audit::Entry;
@@ -53,24 +53,6 @@ impl App {
         Ok(Vec::new())
     }
 
-    /// The triggers of a job stand where they stood, and their next moments are found anew.
-    pub(crate) async fn plan_anew(&self, merging: Merging<'_>) -> Result<()> {
-        for _ in 0..TRIES {
-            let old = self.triggers_of(self.cells.cell_of(merging.namespace), merging.job).await?;
-            let writes = self.row_writes(merging, &old, replan).await?;
-            if writes.is_empty() {
-                return Ok(());
-            }
-            let outcomes = self.store.commit(Transaction::all_or_nothing(writes)).await?;
-            if outcomes.iter().all(|outcome| outcome.conflict().is_none()) {
-                self.triggers_changed(merging).await;
-                return Ok(());
-            }
-        }
-        // It fires all the time, and reads its calendars each time.
-        Ok(())
-    }
-
     /// An owner elsewhere finds out by itself.
     async fn triggers_changed(&self, merging: Merging<'_>) {
         let cell = self.cells.cell_of(merging.namespace);
@@ -80,7 +62,7 @@ impl App {
     async fn trigger_writes(&self, merging: Merging<'_>) -> Result<Vec<Write>> {
         let Merging { namespace, job, spec, .. } = merging;
         let old = self.triggers_of(self.cells.cell_of(namespace), job).await?;
-        let mut writes = self.row_writes(merging, &old, merge).await?;
+        let mut writes = self.row_writes(merging, &old).await?;
         // A token goes with its webhook: one of the same name later is another.
         for row in old.iter().filter(|row| row.state.is_called && !is_called(spec, &row.key.name)) {
             writes.extend(self.hook_removals(&row.key).await?);
@@ -89,12 +71,7 @@ impl App {
     }
 
     /// What becomes of the rows of a job's triggers.
-    async fn row_writes(
-        &self,
-        merging: Merging<'_>,
-        old: &[TriggerRow],
-        change: fn(&[TriggerRow], Merged<'_>) -> Vec<Write>,
-    ) -> Result<Vec<Write>> {
+    async fn row_writes(&self, merging: Merging<'_>, old: &[TriggerRow]) -> Result<Vec<Write>> {
         let Merging { namespace, job, version, spec } = merging;
         if old.is_empty() && spec.is_none_or(|spec| spec.triggers.is_empty()) {
             return Ok(Vec::new());
@@ -113,7 +90,7 @@ impl App {
             successes.extend(self.last_success(namespace, need, now).await?);
         }
         let (calendars, successes) = (&calendars, &successes[..]);
-        Ok(change(old, Merged { cell, namespace, job, version, spec, now, calendars, successes, news }))
+        Ok(merge(old, Merged { cell, namespace, job, version, spec, now, calendars, successes, news }))
     }
 
     /// When a job last ended well, if that was so short a time ago that it counts.

@@ -7,19 +7,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mainspring_cron::Schedule;
-use mainspring_model::spec::Trigger;
+use mainspring_model::spec::{Misfire, Trigger};
 use mainspring_model::{ErrorCode, Timestamp};
 use mainspring_store::{Record, RecordQuery};
 use serde::{Deserialize, Serialize};
 
 use super::catch_up::{Moments, Stretch};
-use super::row::{Occurrence, Outcome, PAGE_ROWS, TriggerKey, TriggerState};
+use super::row::{Occurrence, Outcome, TriggerKey, TriggerState};
 use crate::cell::Cell;
 use crate::event::RequestId;
 use crate::message::{Answer, Message};
 
-/// Lines that are looked at again at most; nobody goes further back.
-const LINES_MAX: usize = 20_000;
+/// Lines that are looked at again at most, the latest: more than moments that fire late, and few enough to be told anew at once.
+const LINES_MAX: usize = 2 * Misfire::MAX_MAX as usize;
 /// How the lines of what people fired by hand begin to say why: those are not counted.
 pub(super) const BY_HAND: &str = "fired by ";
 
@@ -59,7 +59,9 @@ pub(super) struct Move {
 pub(super) struct Book {
     /// The newest first.
     lines: Vec<(u64, Occurrence)>,
-    is_whole: bool,
+    is_read: bool,
+    /// What is under way was asked for something else.
+    is_void: bool,
 }
 
 /// A look at moments of which some were looked at before.
@@ -159,7 +161,7 @@ impl Cell {
                 state.fires_at = Some(state.fires_at.map_or(to, |at| at.min(to)));
             }
             state.moved = (moved != Moved::default()).then(|| Box::new(moved));
-            self.triggers.books.remove(&(ix as u32));
+            self.forget_book(ix);
             self.mark_trigger(ix);
             self.answer_when_written(ix, request);
         }
@@ -174,19 +176,27 @@ impl Cell {
             return Some(Book::default());
         }
         if let Some(book) = self.triggers.books.remove(&(ix as u32)) {
-            if book.is_whole {
+            if book.is_read {
                 return Some(book);
             }
             self.triggers.books.insert(ix as u32, book);
             return None;
         }
-        let query = entry.row.key.occurrences(None, PAGE_ROWS);
+        let query = entry.row.key.occurrences(None, LINES_MAX);
         self.triggers.books.insert(ix as u32, Book::default());
         self.outbox.now.push(Message::ReadTriggers(query));
         None
     }
 
-    /// A page of the ledger of a trigger was read.
+    /// What the ledger said, or is about to say, is of no use any more.
+    pub(super) fn forget_book(&mut self, ix: usize) {
+        match self.triggers.books.get_mut(&(ix as u32)) {
+            Some(book) if !book.is_read => book.is_void = true,
+            _ => drop(self.triggers.books.remove(&(ix as u32))),
+        }
+    }
+
+    /// The ledger of a trigger was read.
     pub(super) fn ledger_read(&mut self, now: Timestamp, query: RecordQuery, rows: &[Record], more: bool) {
         let Some(ix) = TriggerKey::of_ledger(&query).and_then(|key| self.triggers.find(key.job, &key.name))
         else {
@@ -194,22 +204,18 @@ impl Cell {
         };
         let from = self.triggers.entries[ix].row.state.told_until();
         let Some(book) = self.triggers.books.get_mut(&(ix as u32)) else { return };
+        if book.is_void {
+            self.triggers.books.remove(&(ix as u32));
+            return self.arm_trigger(ix);
+        }
         let lines = rows.iter().filter_map(|record| Some((record.revision, Occurrence::read(record)?)));
         book.lines.extend(lines);
+        book.is_read = true;
         let oldest = book.lines.last().map(|(_, line)| line.planned);
-        match rows.last() {
-            Some(last) if more && oldest > Some(from) && book.lines.len() < LINES_MAX => {
-                let query = RecordQuery { after: Some(last.key.clone()), ..query };
-                self.outbox.now.push(Message::ReadTriggers(query));
-            }
-            _ => {
-                book.is_whole = true;
-                if let Some(oldest) = oldest.filter(|oldest| more && *oldest > from) {
-                    self.triggers.entries[ix].row.state.cursor = oldest;
-                }
-                self.trigger_due(now, ix);
-            }
+        if let Some(oldest) = oldest.filter(|oldest| more && *oldest > from) {
+            self.triggers.entries[ix].row.state.cursor = oldest;
         }
+        self.trigger_due(now, ix);
     }
 
     /// What was jumped over is told, and the line that the cursor was moved into is made shorter.

@@ -43,7 +43,8 @@ impl Cell {
             return; // It is armed when it was read or written: a row is never more than one look behind.
         }
         let (job, version) = (entry.row.key.job, entry.row.state.version);
-        if entry.spec.is_none() {
+        self.drop_old_calendars(now, ix);
+        if self.triggers.entries[ix].spec.is_none() {
             let known = self.shapes.find(job, version).map(|shape| self.shapes.shapes[shape].spec.clone());
             // Calendars are read with the specification, because they change by themselves.
             match known.filter(|spec| spec.triggers.iter().all(|trigger| trigger.calendar.is_empty())) {
@@ -88,6 +89,10 @@ impl Cell {
                     self.arm_trigger(ix); // It is of another version by now.
                     continue;
                 }
+                if self.triggers.reread.remove(&(ix as u32)) {
+                    self.want_spec(ix, job, version);
+                    continue;
+                }
                 if spec.is_none() {
                     let asked = entry.asked.take().into_iter().flat_map(|asked| *asked);
                     unanswerable.extend(asked.map(|(request, _)| request));
@@ -99,13 +104,13 @@ impl Cell {
                 }
                 entry.spec = spec.clone();
                 if !calendars.is_empty() {
-                    self.triggers.calendars.insert(ix as u32, calendars.clone());
+                    self.triggers.calendars.insert(ix as u32, (now, calendars.clone()));
                 }
                 self.trigger_due(now, ix);
             }
         }
         for request in unanswerable {
-            let message = "what the job says cannot be read".to_owned();
+            let message = "what the job says, or a calendar that it names, cannot be read".to_owned();
             self.reply_now(request, Answer::Refused { code: ErrorCode::Internal, message });
         }
     }
@@ -134,7 +139,7 @@ impl Cell {
             if !self.backfill_asks(ix) {
                 self.drop_spec(ix);
             }
-            self.triggers.books.remove(&(ix as u32));
+            self.forget_book(ix);
             return;
         }
         match schedule {
@@ -269,7 +274,7 @@ impl Cell {
         self.arm_trigger(ix);
     }
 
-    fn drop_spec(&mut self, ix: usize) {
+    pub(super) fn drop_spec(&mut self, ix: usize) {
         self.triggers.entries[ix].spec = None;
         self.triggers.calendars.remove(&(ix as u32));
     }

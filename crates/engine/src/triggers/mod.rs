@@ -8,11 +8,13 @@
 //! - `catch_up` decides which moments fire: pure.
 //! - `due` looks at a trigger whose time has come; `fire` makes its run.
 //! - `backfill` makes up for moments of the past.
+//! - `calendars` hears of calendars that changed.
 //! - `call` takes calls of webhooks.
 //! - `needs` holds a moment back until other jobs have succeeded.
 //! - `pending` are the ends that were not followed yet; `ends` follows them; `read` takes rows in; `command` does what people ask; `cut` writes.
 
 mod backfill;
+mod calendars;
 mod call;
 mod catch_up;
 mod command;
@@ -30,7 +32,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mainspring_model::{BackfillId, Calendars, JobId, JobSpec, Namespace, RunHead, RunId, Timestamp, hash};
-use mainspring_store::Record;
+use mainspring_store::{Record, RecordKey};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::event::RequestId;
@@ -38,6 +40,7 @@ use crate::pool::Pool;
 use crate::timers::{Armed, Subject, Timers};
 
 pub use backfill::{Backfill, MomentsQuery, MomentsRead, Tally};
+pub use calendars::{calendar_news, calendar_news_key};
 pub use call::HookCall;
 pub use command::TriggerCommand;
 pub use cursor::{Jumped, Moved};
@@ -45,9 +48,7 @@ pub(crate) use cut::{Line, PER_BATCH_MAX};
 pub use ends::TriggerPaused;
 pub use needs::{Needed, Success};
 pub use pending::End;
-pub use row::{
-    Follows, Merged, Occurrence, Outcome, TriggerKey, TriggerRow, TriggerState, merge, news_key, replan,
-};
+pub use row::{Follows, Merged, Occurrence, Outcome, TriggerKey, TriggerRow, TriggerState, merge, news_key};
 
 /// What is wanted of a trigger, and whom to answer.
 type Asked = Vec<(RequestId, Wanted)>;
@@ -106,8 +107,12 @@ pub(crate) struct Triggers {
     pub(crate) early_calls: Vec<u32>,
     /// Runs of calls that are being inserted, by the key of the delivery, with their trigger.
     unbegun: FxHashMap<Box<str>, (u32, RunId)>,
-    /// The calendars of those whose specification is known.
-    calendars: FxHashMap<u32, Calendars>,
+    /// The calendars of those whose specification is known, and when they were read.
+    calendars: FxHashMap<u32, (Timestamp, Calendars)>,
+    /// Those of which something is being read that may be old.
+    reread: FxHashSet<u32>,
+    /// The newest news that was heard of each calendar.
+    calendar_news: FxHashMap<RecordKey, u64>,
     /// Backfills whose moments are being asked for.
     asking: FxHashMap<(u32, BackfillId), Vec<Timestamp>>,
     /// Backfills whose active runs may have ended under another owner.
@@ -183,6 +188,7 @@ impl Triggers {
         }
         self.by_key.remove(&place);
         self.calendars.remove(&(ix as u32));
+        self.reread.remove(&(ix as u32));
         self.books.remove(&(ix as u32));
         self.asking.retain(|(of, _), _| *of != ix as u32);
         self.unsure.retain(|(of, _)| *of != ix as u32);
@@ -210,11 +216,6 @@ impl Triggers {
         self.followers.contains_key(&(head.namespace.clone(), job_name.into()))
             || head.fired.as_ref().is_some_and(|fired| fired.backfill.is_some())
             || fired_by.is_some_and(|ix| self.entries[ix].row.state.delay_us > 0)
-    }
-
-    /// The calendars that a trigger names.
-    fn calendars_of(&self, ix: usize) -> &Calendars {
-        self.calendars.get(&(ix as u32)).unwrap_or(Calendars::NONE)
     }
 
     /// How many are in memory.

@@ -4,6 +4,7 @@ use mainspring_model::{JobId, Timestamp};
 use mainspring_store::{Record, RecordQuery};
 use rustc_hash::FxHashSet;
 
+use super::calendars::is_calendar_news;
 use super::fire::is_untouched;
 use super::pending::End;
 use super::row::{self, TriggerKey, TriggerRow};
@@ -40,6 +41,13 @@ impl Cell {
         }
         if TriggerKey::of_ledger(&query).is_some() {
             return self.ledger_read(now, query, &rows, more);
+        }
+        if is_calendar_news(&query) {
+            self.calendar_news_read(&rows);
+            return match rows.last() {
+                Some(last) if more => self.read_on(query, last),
+                _ => {}
+            };
         }
         if End::is_asked(&query) {
             return self.ends_read(query, &rows, more);
@@ -141,7 +149,7 @@ impl Cell {
     fn take_row(&mut self, row: TriggerRow) {
         let Some(ix) = self.triggers.find(row.key.job, &row.key.name) else {
             let ix = self.triggers.insert(row);
-            return self.recall(ix);
+            return self.recall_new(ix);
         };
         let entry = &mut self.triggers.entries[ix];
         let unwritten = entry.stale || entry.dirty;
@@ -153,17 +161,8 @@ impl Cell {
         if row.state.definition == entry.row.state.definition {
             entry.row.revision = row.revision;
             entry.row.state.version = row.state.version;
-            entry.spec = None;
-            self.triggers.calendars.remove(&(ix as u32));
-            let entry = &mut self.triggers.entries[ix];
-            if row.state.fires_at != entry.row.state.fires_at && !row.state.follows_ends() {
-                // A calendar changed. Where it has gone on meanwhile, the next moment is found when it is looked at.
-                let state = &mut entry.row.state;
-                match state.cursor == row.state.cursor {
-                    true => (state.next, state.fires_at) = (row.state.next, row.state.fires_at),
-                    false => state.fires_at = Some(self.last_now),
-                }
-            }
+            entry.row.state.heeds = row.state.heeds;
+            self.drop_spec(ix);
             if unwritten {
                 self.mark_trigger(ix);
             }
@@ -195,7 +194,15 @@ impl Cell {
         if changed || is_awaited {
             self.mark_trigger(ix);
         }
+        self.recall_new(ix);
+    }
+
+    /// A row that somebody put: the calendars may be others by now than those that it was planned by.
+    fn recall_new(&mut self, ix: usize) {
         self.recall(ix);
+        if self.loading.is_none() && self.triggers.entries[ix].row.state.heeds {
+            self.plan_anew(ix);
+        }
     }
 
     /// The runs are known too.

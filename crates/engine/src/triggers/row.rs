@@ -92,6 +92,9 @@ pub struct TriggerState {
     /// Whether it follows calls.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_called: bool,
+    /// Whether it names calendars.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub heeds: bool,
     /// What stands between the cursor and the ledger, if something does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<Box<Moved>>,
@@ -488,9 +491,7 @@ pub fn merge(old: &[TriggerRow], of: Merged<'_>) -> Vec<Write> {
                 key,
                 revision: row.revision + 1,
                 state: match row.state.definition == fresh.definition {
-                    true => {
-                        planned_anew(TriggerState { version, ..row.state.put() }, trigger, seed, of.calendars)
-                    }
+                    true => TriggerState { version, heeds: fresh.heeds, ..row.state.put() },
                     false => carried(&row.state, fresh),
                 },
             },
@@ -502,7 +503,19 @@ pub fn merge(old: &[TriggerRow], of: Merged<'_>) -> Vec<Write> {
         let key = row.key.place(cell);
         writes.push(Write::RemoveRecord { kind: TRIGGERS, key, expected: row.revision });
     }
-    news_of_change(&mut writes, &of);
+    if !writes.is_empty() {
+        // A piece of news for the owner.
+        let (kind, key) = news_key(cell, job);
+        let revision = of.news.map_or(1, |revision| revision + 1);
+        let expires_at = Some(of.now + NEWS_KEPT);
+        writes.push(Write::PutRecord(Box::new(Record {
+            kind,
+            key,
+            revision,
+            expires_at,
+            value: [0].into(),
+        })));
+    }
     writes
 }
 
@@ -512,54 +525,6 @@ pub(super) fn carried(old: &TriggerState, new: TriggerState) -> TriggerState {
     let mut state = TriggerState { pause, backfills, last: old.last, ..new };
     if state.delay_us > 0 && old.awaits_end {
         (state.next, state.fires_at, state.awaits_end) = (None, None, true);
-    }
-    state
-}
-
-/// A piece of news for the owner, if anything changed.
-fn news_of_change(writes: &mut Vec<Write>, of: &Merged<'_>) {
-    if writes.is_empty() {
-        return;
-    }
-    let (kind, key) = news_key(of.cell, of.job);
-    let revision = of.news.map_or(1, |revision| revision + 1);
-    let expires_at = Some(of.now + NEWS_KEPT);
-    writes.push(Write::PutRecord(Box::new(Record { kind, key, revision, expires_at, value: [0].into() })));
-}
-
-/// The writes that find the next moments of a job's triggers anew, because a calendar changed. What is of another version by
-/// now has been planned by whoever made that; what is gone stays gone.
-pub fn replan(old: &[TriggerRow], of: Merged<'_>) -> Vec<Write> {
-    let Some(spec) = of.spec else { return Vec::new() };
-    let seed = Trigger::seed(of.namespace, spec.name.as_str());
-    let mut writes = Vec::new();
-    for row in old.iter().filter(|row| row.state.version == of.version) {
-        let named = |trigger: &&Trigger| *trigger.name.as_str() == *row.key.name;
-        let Some(trigger) = spec.triggers.iter().find(named) else { continue };
-        let state = planned_anew(row.state.put(), trigger, seed, of.calendars);
-        if state.next != row.state.next {
-            let row = TriggerRow { key: row.key.clone(), revision: row.revision + 1, state };
-            writes.push(Write::PutRecord(Box::new(row.record(of.cell))));
-        }
-    }
-    news_of_change(&mut writes, &of);
-    writes
-}
-
-/// A trigger that heeds calendars may have another next moment than was thought.
-fn planned_anew(
-    mut state: TriggerState,
-    trigger: &Trigger,
-    seed: u64,
-    calendars: &Calendars,
-) -> TriggerState {
-    let is_over = trigger.count.is_some_and(|count| state.fired >= u64::from(count.get()));
-    if !trigger.calendar.is_empty()
-        && !is_over
-        && let Some(schedule) = trigger.schedule(seed, calendars)
-    {
-        state.next = schedule.next(state.cursor.as_micros()).map(Timestamp::from_micros);
-        state.fires_at = state.next.map(|next| trigger.fires_at(seed, next));
     }
     state
 }
@@ -582,6 +547,7 @@ fn begin(trigger: &Trigger, seed: u64, of: &Merged<'_>) -> TriggerState {
         delay_us: 0,
         follows: None,
         is_called: matches!(trigger.when, When::Webhook { .. }),
+        heeds: !trigger.calendar.is_empty(),
         backfills: None,
         moved: None,
     };

@@ -2,10 +2,10 @@
 
 use mainspring_engine::{
     End, Event, Merged, MomentsQuery, MomentsRead, Occurrence, SpecRead, TriggerCommand, TriggerKey,
-    TriggerRow, merge, news_key,
+    TriggerRow, calendar_news, calendar_news_key, merge, news_key,
 };
 use mainspring_model::spec::{self, Format, Trigger};
-use mainspring_model::{JobId, JobSpec, Run};
+use mainspring_model::{Calendars, JobId, JobSpec, Namespace, Run};
 use mainspring_store::{Outcome, Transaction, Write};
 
 use super::work::Job;
@@ -57,6 +57,22 @@ impl World {
         };
         let writes = merge(&old, merged);
         self.store.commit(&Transaction::all_or_nothing(writes)).expect("triggers");
+    }
+
+    /// Somebody changes the calendars that jobs of a namespace name, and tells the owner.
+    pub(crate) fn change_calendars(&mut self, calendars: Calendars, namespace: &Namespace) {
+        self.write_calendars(calendars, namespace);
+        let request = self.request();
+        self.handle(Event::CalendarsChanged { request });
+    }
+
+    /// Somebody who cannot tell the owner changes calendars.
+    pub(crate) fn write_calendars(&mut self, calendars: Calendars, namespace: &Namespace) {
+        self.calendars = calendars;
+        let (kind, key) = calendar_news_key(namespace, "closed");
+        let standing = self.store.record(kind, &key).map(|record| record.revision);
+        let news = calendar_news(namespace, "closed", standing, self.now);
+        self.store.commit(&Transaction::all_or_nothing(vec![news])).expect("news");
     }
 
     /// Where the triggers of a job stand in the store.
@@ -153,13 +169,11 @@ impl World {
 
     pub(super) fn spec_read(&self, (job, version): (JobId, u32)) -> SpecRead {
         let pause = self.store.job(job).and_then(|job| job.job_pause());
-        SpecRead {
-            job,
-            version,
-            spec: self.specs.get(&(job, version)).cloned(),
-            pause,
-            calendars: self.calendars.clone(),
-        }
+        let is_there = |name: &mainspring_model::Name| self.calendars.get(name.as_str()).is_some();
+        let spec = self.specs.get(&(job, version)).cloned();
+        let spec =
+            spec.filter(|spec| spec.triggers.iter().flat_map(|trigger| &trigger.calendar).all(is_there));
+        SpecRead { job, version, spec, pause, calendars: self.calendars.clone() }
     }
 }
 

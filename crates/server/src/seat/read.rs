@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
+use mainspring_app::CalendarShelf;
 use mainspring_engine::{LoadedRun, MomentsQuery, MomentsRead, ShelfRead, SpecRead, TriggersRead};
 use mainspring_model::spec::{self, Format};
-use mainspring_model::{Calendars, JobId, JobPause, JobSpec, Run};
+use mainspring_model::{Calendars, Job, JobId, JobSpec, Run};
 use mainspring_store::{RecordQuery, Result, ShelfQuery, Store};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -89,34 +90,31 @@ pub(super) async fn moments(
 
 async fn specs_with_pauses(store: &dyn Store, keys: &[(JobId, u32)]) -> Result<Vec<SpecRead>> {
     let specs = specs(store, keys.to_vec()).await?;
-    let pauses = pauses(store, keys.iter().map(|(job, _)| *job).collect()).await?;
+    let jobs = jobs(store, keys.iter().map(|(job, _)| *job).collect()).await?;
+    let mut shelf = CalendarShelf::default();
     let mut read = Vec::with_capacity(keys.len());
     for (job, version) in keys {
-        let spec = specs.get(&(*job, *version)).cloned();
-        let calendars = match &spec {
-            Some(spec) => calendars(store, *job, spec).await?,
-            None => Calendars::default(),
-        };
-        read.push(SpecRead {
-            job: *job,
-            version: *version,
-            spec,
-            pause: pauses.get(job).cloned(),
-            calendars,
-        });
+        let (mut spec, mut calendars) = (specs.get(&(*job, *version)).cloned(), Calendars::default());
+        let row = jobs.get(job);
+        let heeds = |spec: &&Arc<JobSpec>| spec.triggers.iter().any(|trigger| !trigger.calendar.is_empty());
+        if let Some(known) = spec.as_ref().filter(heeds) {
+            let found = match row {
+                Some(row) => shelf.of_job(store, &row.namespace, known).await?,
+                None => None,
+            };
+            match found {
+                Some(found) => calendars = found,
+                // Better late than on a day on which it must not fire.
+                None => {
+                    warn!(%job, "a calendar that the job names cannot be read: its triggers wait");
+                    spec = None;
+                }
+            }
+        }
+        let pause = row.and_then(|row| row.job_pause());
+        read.push(SpecRead { job: *job, version: *version, spec, pause, calendars });
     }
     Ok(read)
-}
-
-/// The calendars that a job's triggers name, which hardly any do.
-async fn calendars(store: &dyn Store, job: JobId, spec: &JobSpec) -> Result<Calendars> {
-    if spec.triggers.iter().all(|trigger| trigger.calendar.is_empty()) {
-        return Ok(Calendars::default());
-    }
-    match store.job(job).await? {
-        Some(job) => mainspring_app::read_calendars(store, &job.namespace, spec).await,
-        None => Ok(Calendars::default()),
-    }
 }
 
 /// Longer and longer pauses between tries.
@@ -152,15 +150,15 @@ async fn attempt(store: &dyn Store, query: &ShelfQuery) -> Result<ShelfRead> {
 pub(crate) async fn load(store: &dyn Store, runs: Vec<Run>) -> Result<Vec<LoadedRun>> {
     let shared = runs.iter().filter(|run| run.head.inline_spec.is_none());
     let keys: BTreeSet<(JobId, u32)> = shared.map(|run| (run.head.job, run.head.job_version)).collect();
-    let jobs: BTreeSet<JobId> = keys.iter().map(|(job, _)| *job).collect();
+    let pinned: BTreeSet<JobId> = keys.iter().map(|(job, _)| *job).collect();
     let specs = specs(store, keys.into_iter().collect()).await?;
-    let pauses = pauses(store, jobs).await?;
+    let jobs = jobs(store, pinned).await?;
     let loaded = |run: Run| {
         let spec = match &run.head.inline_spec {
             Some(json) => inline(json),
             None => specs.get(&(run.head.job, run.head.job_version)).cloned(),
         };
-        let pause = pauses.get(&run.head.job).cloned();
+        let pause = jobs.get(&run.head.job).and_then(|job| job.job_pause());
         LoadedRun { run, spec, pause }
     };
     Ok(runs.into_iter().map(loaded).collect())
@@ -194,16 +192,16 @@ async fn specs(store: &dyn Store, keys: Vec<(JobId, u32)>) -> Result<BTreeMap<(J
     Ok(versions.into_iter().map(|version| ((version.job, version.version), version.spec)).collect())
 }
 
-async fn pauses(store: &dyn Store, jobs: BTreeSet<JobId>) -> Result<BTreeMap<JobId, JobPause>> {
+async fn jobs(store: &dyn Store, jobs: BTreeSet<JobId>) -> Result<BTreeMap<JobId, Job>> {
     let mut read =
         stream::iter(jobs).map(|job| async move { (job, store.job(job).await) }).buffer_unordered(AT_ONCE);
-    let mut pauses = BTreeMap::new();
+    let mut found = BTreeMap::new();
     while let Some((id, job)) = read.next().await {
         match job {
-            Ok(job) => pauses.extend(job.and_then(|job| job.job_pause()).map(|pause| (id, pause))),
+            Ok(job) => found.extend(job.map(|job| (id, job))),
             Err(error) if error.is_transient() => return Err(error),
             Err(error) => warn!(job = %id, %error, "a job cannot be read"),
         }
     }
-    Ok(pauses)
+    Ok(found)
 }

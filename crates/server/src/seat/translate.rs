@@ -14,6 +14,7 @@ pub(super) fn event(command: Command, request: RequestId, row: Option<Box<Loaded
         Command::PauseJob { job, pause } => Event::PauseJob { request, job, pause },
         Command::PauseCell { pause } => Event::PauseCell { request, pause },
         Command::TriggersChanged { job } => Event::TriggersChanged { request, job },
+        Command::CalendarsChanged => Event::CalendarsChanged { request },
         Command::Trigger { key, command } => Event::Trigger { request, key, command },
         Command::Drain { node, deadline } => Event::Drain { request, node, deadline },
     }

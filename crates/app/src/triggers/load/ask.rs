@@ -13,7 +13,7 @@ use super::plan::Plan;
 use super::tally::{Span, load};
 use super::{HOUR_S, SECOND_US};
 use crate::app::App;
-use crate::calendars::read_calendars;
+use crate::calendars::CalendarShelf;
 use crate::error::{Error, Result};
 use crate::limits::{
     LOAD_DAYS_DEFAULT, LOAD_DAYS_MAX, LOAD_MOMENTS_MAX, LOAD_STATS_PAGES_MAX, LOAD_TRIGGERS_MAX, PAGE_MAX,
@@ -67,6 +67,7 @@ impl App {
             reverse: false,
             limit: PAGE_MAX,
         };
+        let mut shelf = CalendarShelf::default();
         loop {
             let page = self.store.records(query.clone()).await?;
             let is_planned = |row: &TriggerRow| {
@@ -82,7 +83,9 @@ impl App {
             for row in &rows {
                 let Some(spec) = specs.get(&(row.key.job, row.state.version)) else { continue };
                 let usual_us = usual_us.get(&row.key.job).copied().unwrap_or(0);
-                let calendars = read_calendars(&*self.store, &row.state.namespace, spec).await?;
+                // One that cannot be read leaves its triggers waiting.
+                let found = shelf.of_job(&*self.store, &row.state.namespace, spec).await?;
+                let Some(calendars) = found else { continue };
                 gathered.add(row, spec, &calendars, usual_us, now);
             }
             let last = page.rows.last().filter(|_| page.more).map(|last| last.key.clone());

@@ -31,6 +31,7 @@ fn row(cursor: Timestamp, fired: u64) -> TriggerRow {
         awaits_end: false,
         delay_us: 0,
         follows: None,
+        heeds: false,
         is_called: false,
         moved: None,
         backfills: None,

@@ -1,0 +1,105 @@
+//! Calendars change by themselves. Whoever changes one leaves a piece of news with it; each owner hears of that, and finds the
+//! next moments of the triggers that may heed it anew.
+
+use std::time::Duration;
+
+use mainspring_model::{Calendars, Namespace, Timestamp};
+use mainspring_store::{Record, RecordKey, RecordKind, RecordQuery, Write};
+
+use super::Triggers;
+use super::row::PAGE_ROWS;
+use crate::cell::Cell;
+use crate::message::Message;
+
+/// Calendars that were changed: by namespace and name.
+const NEWS: RecordKind = RecordKind(1_005);
+/// How long an owner may be away.
+const NEWS_KEPT: Duration = Duration::from_secs(7 * 86_400);
+/// What a calendar said so long ago is asked again before anything fires.
+const FRESH: Duration = Duration::from_secs(10);
+
+/// The key under which news of a calendar stands, to find its revision by.
+pub fn calendar_news_key(namespace: &Namespace, name: &str) -> (RecordKind, RecordKey) {
+    (NEWS, [namespace.as_str().as_bytes(), &[0], name.as_bytes()].concat().into())
+}
+
+/// A calendar changes: what tells the owners, in the transaction that changes it. `standing` is the revision of the news before.
+pub fn calendar_news(namespace: &Namespace, name: &str, standing: Option<u64>, now: Timestamp) -> Write {
+    let (kind, key) = calendar_news_key(namespace, name);
+    let (revision, expires_at) = (standing.map_or(1, |standing| standing + 1), Some(now + NEWS_KEPT));
+    Write::PutRecord(Box::new(Record { kind, key, revision, expires_at, value: [0].into() }))
+}
+
+pub(super) fn is_calendar_news(query: &RecordQuery) -> bool {
+    query.kind == NEWS
+}
+
+/// Where a calendar lives that a piece of news is about.
+fn place(record: &Record) -> Option<Namespace> {
+    let namespace = record.key.as_bytes().split(|byte| *byte == 0).next()?;
+    std::str::from_utf8(namespace).ok()?.parse().ok()
+}
+
+impl Triggers {
+    /// The calendars that a trigger names.
+    pub(super) fn calendars_of(&self, ix: usize) -> &Calendars {
+        self.calendars.get(&(ix as u32)).map_or(Calendars::NONE, |(_, calendars)| calendars)
+    }
+}
+
+impl Cell {
+    /// Looks whether somebody changed calendars.
+    pub(crate) fn look_for_calendar_news(&mut self) {
+        self.outbox.now.push(Message::ReadTriggers(RecordQuery::all(NEWS, PAGE_ROWS)));
+    }
+
+    pub(super) fn calendar_news_read(&mut self, rows: &[Record]) {
+        let mut places: Vec<Namespace> = Vec::new();
+        for record in rows {
+            let before = self.triggers.calendar_news.insert(record.key.clone(), record.revision);
+            if before != Some(record.revision) {
+                places.extend(place(record));
+            }
+        }
+        if !places.is_empty() {
+            self.calendars_changed(&places);
+        }
+    }
+
+    /// Triggers of these namespaces and below find their next moments anew.
+    fn calendars_changed(&mut self, places: &[Namespace]) {
+        let all: Vec<usize> = self.triggers.by_key.values().map(|ix| *ix as usize).collect();
+        for ix in all {
+            let state = &self.triggers.entries[ix].row.state;
+            if state.heeds && places.iter().any(|place| state.namespace.is_within(place)) {
+                self.plan_anew(ix);
+            }
+        }
+    }
+
+    /// Has a trigger find its next moment by the calendars of now.
+    pub(super) fn plan_anew(&mut self, ix: usize) {
+        self.drop_spec(ix);
+        let entry = &mut self.triggers.entries[ix];
+        let wanted = self.triggers.wanted.get(&(entry.row.key.job, entry.row.state.version));
+        if wanted.is_some_and(|waiting| waiting.contains(&(ix as u32))) {
+            // What is being read may be from before the change.
+            self.triggers.reread.insert(ix as u32);
+        }
+        let state = &mut entry.row.state;
+        // What the calendars of before left out was not planned, and stays so.
+        if state.next.is_none_or(|next| next > self.last_now) && state.moved.is_none() {
+            state.cursor = state.cursor.max(self.last_now);
+        }
+        state.fires_at = Some(self.last_now);
+        self.arm_trigger(ix);
+    }
+
+    /// What calendars said long ago is forgotten.
+    pub(super) fn drop_old_calendars(&mut self, now: Timestamp, ix: usize) {
+        let read = self.triggers.calendars.get(&(ix as u32));
+        if read.is_some_and(|(at, _)| now.since(*at) > FRESH) {
+            self.drop_spec(ix);
+        }
+    }
+}
