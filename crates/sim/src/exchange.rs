@@ -2,13 +2,15 @@
 
 use mainspring_engine::{Event, RequestId};
 use mainspring_model::{CellId, Epoch, Timestamp};
-use mainspring_store::Write;
+use mainspring_store::{Transaction, Write};
+use mainspring_store_mem::Change;
 
 use crate::checker::Violation;
 use crate::plan::Host;
 use crate::store::{Ask, Told};
 use crate::timed;
 use crate::world::{Item, ToScheduler, World};
+use crate::written::Written;
 
 impl World {
     pub(crate) fn at_store(
@@ -47,7 +49,7 @@ impl World {
             |cell| leases.iter().find(|lease| lease.cell == cell).map_or(Epoch(0), |lease| lease.epoch);
         self.checker.changed(&changes, &self.store.core, granted)?;
         if let Some(transaction) = transaction {
-            self.ledgers.committed(&transaction, &changes, &self.store.core)?;
+            self.written(&transaction, &changes)?;
         }
         let is_away = |node| !self.agents.iter().any(|agent| agent.node.id == node && agent.alive);
         self.checker.look_at_goodbyes(&self.store.core, is_away)?;
@@ -59,6 +61,13 @@ impl World {
             self.agenda.at(at, Item::StoreSays { scheduler, life, number, told: told.clone() });
         }
         Ok(())
+    }
+
+    /// What a transaction wrote about triggers is looked at.
+    fn written(&mut self, transaction: &Transaction, changes: &[Change]) -> Result<(), Violation> {
+        let written = Written::read(transaction, &self.store.core);
+        self.ledgers.committed(&written, changes, &self.store.core)?;
+        self.backfills.committed(&written, changes, &self.store.core)
     }
 
     /// Somebody puts jobs anew. Whether the owner is told, or finds out, is chance.
@@ -74,7 +83,7 @@ impl World {
             self.store.core.commit(&transaction).expect("a put");
             self.puts += 1;
             self.trace.say(self.now, format_args!("{id} is put anew"));
-            self.ledgers.committed(&transaction, &[], &self.store.core)?;
+            self.written(&transaction, &[])?;
             if self.rng.chance(50) {
                 let event = Event::TriggersChanged { request: RequestId(request), job: id };
                 for scheduler in 0..self.schedulers.len() {

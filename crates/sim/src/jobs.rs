@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mainspring_model::spec::{self, Format, Misfire, MisfirePolicy};
+use mainspring_model::spec::{self, Format, Misfire, MisfirePolicy, Trigger};
 use mainspring_model::{Calendars, Job, JobId, JobSpec, JobVersion, Namespace, Timestamp};
 
 use crate::plan::Profile;
@@ -139,6 +139,12 @@ const JOBS: &[(&str, Nature, &str)] = &[
         Nature::Ordinary,
         "script: exit 0\nretry: {max: 2, backoff: {kind: fixed, base: 30s, cap: 30s}}\ntriggers: [{delay: 4s}]",
     ),
+    (
+        "slots",
+        Nature::Ordinary,
+        "script: exit 0\nretry: {max: 0}\nconcurrency: {limit: 1, overlap: skip}\n\
+         triggers: [{every: 4s, until: 1970-01-01T00:01:40Z}]",
+    ),
 ];
 
 /// Jobs that only a world has in which nobody is there for ninety days. The clocks of the zone are turned in between.
@@ -201,9 +207,7 @@ fn job(n: usize, name: &str, nature: Nature, body: &str) -> SimJob {
     let spec = spec::parse(&text, Format::Yaml).unwrap_or_else(|errors| panic!("job {name}: {errors}"));
     let later = [MisfirePolicy::Skip, MisfirePolicy::All, MisfirePolicy::Once].map(|policy| {
         let mut spec = spec.clone();
-        for trigger in
-            spec.triggers.iter_mut().filter(|trigger| trigger.schedule(0, Calendars::NONE).is_some())
-        {
+        for trigger in spec.triggers.iter_mut().filter(|trigger| has_clock(trigger)) {
             trigger.misfire = Misfire { policy, ..trigger.misfire };
         }
         Arc::new(spec)
@@ -243,8 +247,18 @@ impl SimJob {
         }
     }
 
+    /// Whether it is one of a crowd.
+    pub(crate) fn is_of_a_crowd(&self) -> bool {
+        self.spec.triggers.len() == CROWD_PER_JOB
+    }
+
     /// Whether it has triggers that somebody may put anew.
     pub(crate) fn is_timed(&self) -> bool {
         !self.spec.triggers.is_empty()
     }
+}
+
+/// Whether a trigger has planned moments.
+pub(crate) fn has_clock(trigger: &Trigger) -> bool {
+    trigger.schedule(0, Calendars::NONE).is_some()
 }

@@ -6,14 +6,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
 
-use mainspring_engine::{End, Occurrence, Outcome, TriggerKey, TriggerRow};
+use mainspring_engine::{Occurrence, Outcome, TriggerKey, TriggerRow};
 use mainspring_model::spec::{On, Trigger, When};
 use mainspring_model::{Calendars, JobId, RunId, Timestamp};
-use mainspring_store::{Transaction, Write};
 use mainspring_store_mem::{Change, MemCore};
 
 use crate::checker::{Verdict, Violation, fail};
 use crate::jobs::SimJob;
+use crate::timed::Planned;
+use crate::written::Written;
 
 /// How a line of what people fired begins to say why.
 const BY_HAND: &str = "fired by ";
@@ -41,21 +42,14 @@ struct Known {
     follows: Option<(JobId, On)>,
     lines: BTreeMap<Timestamp, Occurrence>,
     by_hand: BTreeSet<RunId>,
+    /// Moments that have a run of a backfill. That is told of them, where they were not told of before.
+    made_up: BTreeSet<Timestamp>,
     /// Every moment up to here has a line.
     covered: Timestamp,
     /// The ends that it has to follow, and those that it has not followed yet.
     ended: BTreeSet<RunId>,
     pending: usize,
     is_paused: bool,
-}
-
-/// The moment after another, in microseconds.
-struct Planned(Box<dyn Fn(i64) -> Option<i64>>);
-
-impl std::fmt::Debug for Planned {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Planned")
-    }
 }
 
 /// All triggers.
@@ -77,7 +71,6 @@ impl Ledgers {
     pub(crate) fn new(jobs: &[SimJob]) -> Self {
         let mut ledgers = Self::default();
         for sim in jobs {
-            let seed = Trigger::seed(&sim.job.namespace, sim.spec.name.as_str());
             for trigger in &sim.spec.triggers {
                 let follows = match &trigger.when {
                     When::After { after } => {
@@ -88,12 +81,11 @@ impl Ledgers {
                 };
                 let known = Known {
                     trigger: trigger.clone(),
-                    schedule: trigger
-                        .schedule(seed, Calendars::NONE)
-                        .map(|schedule| Planned(Box::new(move |after| schedule.next(after)))),
+                    schedule: Planned::new(sim, trigger, Calendars::NONE),
                     follows,
                     lines: BTreeMap::new(),
                     by_hand: BTreeSet::new(),
+                    made_up: BTreeSet::new(),
                     covered: Timestamp::ZERO,
                     ended: BTreeSet::new(),
                     pending: 0,
@@ -106,39 +98,26 @@ impl Ledgers {
     }
 
     /// A transaction was done: whatever of it was written agrees.
-    pub(crate) fn committed(
-        &mut self,
-        transaction: &Transaction,
-        changes: &[Change],
-        core: &MemCore,
-    ) -> Verdict {
+    pub(crate) fn committed(&mut self, written: &Written, changes: &[Change], core: &MemCore) -> Verdict {
         let mut told = Vec::new();
-        let mut rows = Vec::new();
         let mut lists = BTreeSet::new();
-        for write in &transaction.writes {
-            let Write::PutRecord(record) = write else { continue };
-            let Some(stored) = core.record(record.kind, &record.key) else { continue };
-            if let Some(row) = TriggerRow::read(&stored) {
-                rows.push(row);
-            } else if let Some((key, list)) = End::read(&stored) {
-                if let Some(known) = self.known(&key) {
-                    known.pending = list.len();
-                    lists.insert(key);
-                }
-            } else if let Some((key, line)) =
-                Occurrence::read(&stored).zip(key_of(&stored)).map(|(line, key)| (key, line))
-            {
-                told.extend(self.tell(&key, line).map(|planned| (key.clone(), planned)));
-                lists.insert(key);
+        for (key, list) in &written.ends {
+            if let Some(known) = self.known(key) {
+                known.pending = list.len();
+                lists.insert(key.clone());
             }
+        }
+        for (key, line) in &written.lines {
+            told.extend(self.tell(key, line).map(|planned| (key, planned)));
+            lists.insert(key.clone());
         }
         for change in changes {
             lists.extend(self.ended(change));
         }
-        for (key, planned) in &told {
-            self.check_line(key, *planned, core)?;
+        for (key, planned) in told {
+            self.check_line(key, planned, core)?;
         }
-        for row in &rows {
+        for row in &written.rows {
             self.check_row(row)?;
         }
         for key in &lists {
@@ -154,15 +133,19 @@ impl Ledgers {
         self.of.get_mut(&(key.job, Box::from(&*key.name)))
     }
 
-    fn tell(&mut self, key: &TriggerKey, line: Occurrence) -> Option<Timestamp> {
+    fn tell(&mut self, key: &TriggerKey, line: &Occurrence) -> Option<Timestamp> {
         let known = self.known(key)?;
+        if line.backfill.is_some() {
+            known.made_up.extend(line.run.map(|_| line.planned));
+            return None;
+        }
         if line.reason.starts_with(BY_HAND) {
             known.by_hand.extend(line.run);
             return None;
         }
         let (planned, passed, count) = (line.planned, line.run.is_none(), line.count.unwrap_or(1));
         let before = known.lines.insert(planned, line.clone());
-        if before.as_ref() == Some(&line) {
+        if before.as_ref() == Some(line) {
             return None; // It was there.
         }
         self.told.anew += u64::from(before.is_some());
@@ -192,7 +175,7 @@ impl Ledgers {
         let through = line.through.unwrap_or(planned);
         if let Some(schedule) = &known.schedule {
             for at in [planned, through] {
-                if (schedule.0)(at.as_micros() - 1) != Some(at.as_micros()) {
+                if !schedule.has(at) {
                     return violation("I6", key, format!("{at} is not planned, told is {line:?}"));
                 }
             }
@@ -237,11 +220,12 @@ impl Ledgers {
         // What would come after the last that counts is not planned.
         let planned_until = if is_spent { known.covered } else { until };
         loop {
-            let next = (schedule.0)(known.covered.as_micros()).map(Timestamp::from_micros);
-            let Some(at) = next.filter(|at| *at <= planned_until) else { break };
+            let next = schedule.after(known.covered).filter(|at| *at <= planned_until);
+            let Some(at) = next else { break };
             let line = known.lines.range(..=at).next_back().map(|(_, line)| line);
             match line.map(|line| line.through.unwrap_or(line.planned)).filter(|through| *through >= at) {
                 Some(through) => known.covered = through.min(until).max(at),
+                None if known.made_up.contains(&at) => known.covered = at,
                 None => return violation("I2", key, format!("{at} is accounted for and not told")),
             }
         }
@@ -270,7 +254,7 @@ impl Ledgers {
     /// A run of a moment has its line in the same commit, and the run of a delay is alone.
     fn check_run(&mut self, change: &Change, core: &MemCore) -> Verdict {
         let head = &change.head;
-        let Some(fired) = &head.fired else { return Ok(()) };
+        let Some(fired) = head.fired.as_ref().filter(|fired| fired.backfill.is_none()) else { return Ok(()) };
         let Some(known) = self.of.get(&(head.job, fired.trigger.clone())) else { return Ok(()) };
         if known.by_hand.contains(&head.id) {
             return Ok(());
@@ -306,11 +290,4 @@ impl Ledgers {
         }
         Ok(())
     }
-}
-
-/// Whose ledger a line is in.
-fn key_of(record: &mainspring_store::Record) -> Option<TriggerKey> {
-    let (job, rest) = record.key.as_bytes().split_first_chunk::<16>()?;
-    let name = std::str::from_utf8(&rest[..rest.iter().position(|byte| *byte == 0)?]).ok()?;
-    Some(TriggerKey { job: JobId::from_bytes(*job), name: name.into() })
 }

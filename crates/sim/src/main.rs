@@ -7,6 +7,7 @@
 #![allow(missing_docs, reason = "a program, not a library; its modules say what they are for")]
 
 mod agent;
+mod backfills;
 mod checker;
 mod client;
 mod exchange;
@@ -14,6 +15,7 @@ mod faults;
 mod hosts;
 mod jobs;
 mod ledgers;
+mod makeups;
 mod net;
 mod operators;
 mod overlap;
@@ -26,9 +28,11 @@ mod run;
 mod scheduler;
 mod spoil;
 mod store;
+mod tally;
 mod timed;
 mod trace;
 mod world;
+mod written;
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,7 +43,7 @@ use clap::Parser;
 
 use plan::Plan;
 use plant::Plant;
-use rest::Tally;
+use tally::Tally;
 
 /// Seeds within which every planted bug must be caught.
 const CAUGHT_WITHIN: u64 = 200;
@@ -144,6 +148,10 @@ fn run_seeds(seeds: u64) -> ExitCode {
     println!(
         "cursors moved    {:>10}  ({} jobs put anew, {} fired by hand)",
         sums.moves, sums.puts, sums.by_hand
+    );
+    println!(
+        "backfills        {:>10}  ({} stopped, {} moments made up for, {} left alone)",
+        sums.backfills, sums.stopped, sums.made_up, sums.left_alone
     );
     println!(
         "wall clocks      {:>10}  jumped by a day, {} days nobody was there",

@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 
 use mainspring_engine::{Answer, Event, LoadedRun, RequestId, TriggerCommand, TriggerKey};
 use mainspring_model::spec::{Trigger, When};
-use mainspring_model::{Calendars, CellId, ErrorCode, JobId, NodeState, Pause, RunState, Timestamp};
+use mainspring_model::{BackfillId, CellId, ErrorCode, JobId, NodeState, Pause, RunState, Timestamp};
 use mainspring_store_mem::MemCore;
 
 use crate::agent::Agent;
-use crate::jobs::{Nature, SimJob};
+use crate::jobs::{Nature, SimJob, has_clock};
+use crate::makeups::Makeup;
 use crate::plan::{BUSY_UNTIL, Plan, SECOND};
 use crate::rng::Rng;
 use crate::timed;
@@ -38,6 +39,10 @@ enum What {
     Fire(usize, usize),
     /// The job is put anew. That needs no scheduler.
     Put(usize),
+    /// A backfill begins, by its place in the list of them.
+    Backfill(usize),
+    /// It is stopped.
+    StopBackfill(usize),
     /// A trigger that would go on for ever is paused for good.
     Retire(usize, usize),
 }
@@ -53,10 +58,17 @@ struct Act {
     over: bool,
 }
 
+impl Act {
+    fn new(what: What, begin_at: i64, end_at: i64) -> Self {
+        Self { what, begin_at, end_at, tried_at: -PATIENCE, begun: false, over: false }
+    }
+}
+
 /// All operators.
 #[derive(Debug, Default)]
 pub(crate) struct Operators {
     acts: Vec<Act>,
+    makeups: Vec<Makeup>,
     /// Cursors that were moved, triggers that were paused or fired by hand.
     pub moves: u64,
     pub pauses: u64,
@@ -79,15 +91,7 @@ impl Operators {
         // A job that kills its nodes is looked at by nobody: resuming it would let it kill more.
         let tame: Vec<JobId> =
             jobs.iter().filter(|job| job.nature != Nature::KillsNode).map(|job| job.job.id).collect();
-        let act = |what, begin_at, end_at| Act {
-            what,
-            begin_at,
-            end_at,
-            tried_at: -PATIENCE,
-            begun: false,
-            over: false,
-        };
-        let clears = tame.iter().map(|job| act(What::Clear(*job), BUSY_UNTIL, BUSY_UNTIL));
+        let clears = tame.iter().map(|job| Act::new(What::Clear(*job), BUSY_UNTIL, BUSY_UNTIL));
         let acts = (0..rng.range(3, 9)).map(|_| {
             let what = match rng.index(8) {
                 0..3 => What::Job(tame[rng.index(tame.len())]),
@@ -97,10 +101,12 @@ impl Operators {
             };
             let begin_at = rng.range(2 * SECOND, BUSY_UNTIL);
             let end_at = begin_at + rng.range(SECOND, 30 * SECOND);
-            act(what, begin_at, end_at)
+            Act::new(what, begin_at, end_at)
         });
         let acts: Vec<Act> = acts.chain(clears).collect();
-        Self { acts: acts.into_iter().chain(trigger_acts(plan, jobs)).collect(), ..Self::default() }
+        let makeups = Makeup::all(plan.seed, jobs);
+        let on_triggers = trigger_acts(plan, jobs).into_iter().chain(backfill_acts(&makeups));
+        Self { acts: acts.into_iter().chain(on_triggers).collect(), makeups, ..Self::default() }
     }
 
     /// Jobs that are put anew now.
@@ -173,6 +179,15 @@ impl Operators {
                 let command = TriggerCommand::Fire { by: "operator".into() };
                 Some(on_trigger(sight, (job, trigger), request, command))
             }
+            What::Backfill(n) => {
+                let Makeup { of, backfill, .. } = self.makeups[n].clone();
+                Some(on_trigger(sight, of, request, TriggerCommand::Backfill(Box::new(backfill))))
+            }
+            What::StopBackfill(n) => {
+                let Makeup { of, backfill, .. } = &self.makeups[n];
+                let command = TriggerCommand::StopBackfill { id: backfill.id, by: "operator".into() };
+                Some(on_trigger(sight, *of, request, command))
+            }
             What::Put(_) => None,
             What::Cell(cell) => Some((cell, Event::PauseCell { request, pause })),
             What::Node(agent) => {
@@ -190,6 +205,16 @@ impl Operators {
                     Event::RetryNow { request, run: id, row: Some(Box::new(row)), by: "operator".into() },
                 ))
             }
+        }
+    }
+
+    /// The backfill that an answer says is begun or, with true, stopped.
+    pub(crate) fn answered_backfill(&self, request: u64, answer: &Answer) -> Option<(BackfillId, bool)> {
+        let act = &self.acts[((request - OPERATE) / 2) as usize];
+        match act.what {
+            What::Backfill(n) if *answer == Answer::Done => Some((self.makeups[n].backfill.id, false)),
+            What::StopBackfill(n) if *answer == Answer::Done => Some((self.makeups[n].backfill.id, true)),
+            _ => None,
         }
     }
 
@@ -231,6 +256,7 @@ fn is_on(what: What, sight: &Sight<'_>) -> bool {
             node.is_some_and(|node| matches!(node.state, NodeState::Draining { .. }))
         }
         What::Retry | What::Cursor(..) | What::Fire(..) | What::Put(_) => false,
+        What::Backfill(_) | What::StopBackfill(_) => false,
         What::Clear(id) => sight.quarantined.contains(&id),
         What::Trigger(job, trigger) => is_paused(sight, job, trigger),
         What::Retire(..) => false,
@@ -261,38 +287,39 @@ fn on_trigger(
 fn trigger_acts(plan: &Plan, jobs: &[SimJob]) -> Vec<Act> {
     let mut rng = Rng::new(plan.seed, "triggers");
     let timed: Vec<usize> = (0..jobs.len()).filter(|job| jobs[*job].is_timed()).collect();
-    let act = |what, begin_at, end_at| Act {
-        what,
-        begin_at,
-        end_at,
-        tried_at: -PATIENCE,
-        begun: false,
-        over: false,
-    };
     let mut acts = Vec::new();
     for _ in 0..rng.range(3, 9) {
         let job = timed[rng.index(timed.len())];
         let trigger = rng.index(jobs[job].spec.triggers.len());
         let begin_at = rng.range(3 * SECOND, BUSY_UNTIL);
         let end_at = begin_at + rng.range(SECOND, 30 * SECOND);
-        let has_clock = jobs[job].spec.triggers[trigger].schedule(0, Calendars::NONE).is_some();
+        let has_clock = has_clock(&jobs[job].spec.triggers[trigger]);
         let what = match rng.index(6) {
             0 if !is_delay(&jobs[job].spec.triggers[trigger]) => What::Trigger(job, trigger),
             1 | 2 if has_clock => What::Cursor(job, trigger, rng.range(-40 * SECOND, 25 * SECOND)),
             3 => What::Fire(job, trigger),
             _ => What::Put(job),
         };
-        acts.push(act(what, begin_at, end_at));
+        acts.push(Act::new(what, begin_at, end_at));
     }
     for (n, sim) in jobs.iter().enumerate() {
         for (m, trigger) in sim.spec.triggers.iter().enumerate() {
             if trigger.pause_after.is_some() {
-                acts.push(act(What::Trigger(n, m), BUSY_UNTIL, BUSY_UNTIL));
+                acts.push(Act::new(What::Trigger(n, m), BUSY_UNTIL, BUSY_UNTIL));
             }
             if is_delay(trigger) {
-                acts.push(act(What::Retire(n, m), BUSY_UNTIL, i64::MAX));
+                acts.push(Act::new(What::Retire(n, m), BUSY_UNTIL, i64::MAX));
             }
         }
+    }
+    acts
+}
+
+fn backfill_acts(makeups: &[Makeup]) -> Vec<Act> {
+    let mut acts = Vec::new();
+    for (n, makeup) in makeups.iter().enumerate() {
+        acts.extend(makeup.asked.iter().map(|(at, until)| Act::new(What::Backfill(n), *at, *until)));
+        acts.extend(makeup.stopped.map(|(at, until)| Act::new(What::StopBackfill(n), at, until)));
     }
     acts
 }

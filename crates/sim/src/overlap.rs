@@ -1,10 +1,11 @@
 //! What overlap policies promise, looked at in committed rows: those that wait for their first attempt never pile up, whoever
-//! owns the cell and however much of it is in memory. A retry comes back without being asked, so only first attempts count.
+//! owns the cell and however much of it is in memory. A retry comes back without being asked, so only first attempts count, and of
+//! those not the runs of backfills, which wait whatever the policy says.
 
 use std::collections::BTreeMap;
 
 use mainspring_model::spec::Overlap;
-use mainspring_model::{JobId, JobSpec, RunHead, RunId, RunState, RunStatus};
+use mainspring_model::{JobId, JobSpec, OverlapRule, RunHead, RunId, RunState, RunStatus};
 
 use crate::checker::{Verdict, fail};
 
@@ -20,7 +21,8 @@ pub(crate) struct Overlaps {
 impl Overlaps {
     /// A row changed.
     pub(crate) fn changed(&mut self, head: &RunHead, after: &RunStatus) {
-        if after.state == RunState::Waiting && after.attempt == 0 {
+        let is_counted = head.overlap == OverlapRule::Policy;
+        if is_counted && after.state == RunState::Waiting && after.attempt == 0 {
             self.waiting.insert(head.id, (head.job, key(head).into()));
         } else {
             self.waiting.remove(&head.id);

@@ -59,6 +59,9 @@ plants! {
     LoseCount, "lose-count", "a new owner counts the runs of triggers from nothing";
     ForgetMoves, "forget-moves", "a new owner does not know that a cursor was moved, or that a row is behind the ledger";
     FireTwice, "fire-twice", "a new owner goes back twenty seconds, and the store takes a second run of a moment under another id";
+    ForgetActive, "forget-active", "a new owner does not know which runs of a backfill are active";
+    ForgetStop, "forget-stop", "a new owner does not know that a backfill was stopped";
+    LoseTally, "lose-tally", "a new owner counts the runs of a backfill from nothing";
     DropReads, "drop-reads", "an answer of the store that is lost is not asked for again";
 }
 

@@ -6,6 +6,7 @@ use mainspring_model::{Reason, RunState};
 
 use crate::checker::Violation;
 use crate::plan::{BUSY_UNTIL, Profile, SECOND};
+use crate::tally::Tally;
 use crate::timed;
 use crate::world::World;
 
@@ -56,6 +57,7 @@ impl World {
             }
         }
         self.ledgers.check_rest()?;
+        self.backfills.check_rest(&self.store.core, &self.jobs, self.plan.cells)?;
         timed::check(&self.store.core, &self.jobs, self.plan.cells)
     }
 
@@ -118,6 +120,7 @@ impl World {
 
     /// What this run of the simulation was about.
     pub(crate) fn tally(&self) -> Tally {
+        let backfills = self.backfills.seen();
         Tally {
             seeds: 1,
             steps: self.steps,
@@ -144,6 +147,10 @@ impl World {
             moves: self.operators.moves,
             trigger_pauses: self.operators.pauses,
             by_hand: self.operators.by_hand,
+            backfills: backfills.begun,
+            made_up: backfills.made,
+            left_alone: backfills.left,
+            stopped: backfills.stopped,
             puts: self.puts,
             wall_clock_jumps: self.wall_clock_jumps,
             days_asleep: self.days_asleep,
@@ -151,109 +158,5 @@ impl World {
             acknowledged_percent: self.client.acknowledged_percent(),
             virtual_seconds: (self.now.max(BUSY_UNTIL) / 1_000_000) as u64,
         }
-    }
-}
-
-/// Sums over seeds.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Tally {
-    pub seeds: u64,
-    pub steps: u64,
-    pub faults: u64,
-    pub dropped: u64,
-    pub fenced: u64,
-    pub unknown: u64,
-    pub takeovers: u64,
-    pub tasks: u64,
-    pub continued: u64,
-    pub firings: u64,
-    pub goodbyes: u64,
-    pub passed: u64,
-    pub follows: u64,
-    pub anew: u64,
-    pub delays: u64,
-    pub spent: u64,
-    pub self_paused: u64,
-    pub moves: u64,
-    pub trigger_pauses: u64,
-    pub by_hand: u64,
-    pub puts: u64,
-    pub wall_clock_jumps: u64,
-    pub days_asleep: u64,
-    pub crowds: u64,
-    /// The smallest.
-    pub acknowledged_percent: u64,
-    pub virtual_seconds: u64,
-}
-
-impl Tally {
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.acknowledged_percent = if self.seeds == 0 {
-            other.acknowledged_percent
-        } else {
-            self.acknowledged_percent.min(other.acknowledged_percent)
-        };
-        self.seeds += other.seeds;
-        self.steps += other.steps;
-        self.faults += other.faults;
-        self.dropped += other.dropped;
-        self.fenced += other.fenced;
-        self.unknown += other.unknown;
-        self.takeovers += other.takeovers;
-        self.tasks += other.tasks;
-        self.continued += other.continued;
-        self.firings += other.firings;
-        self.goodbyes += other.goodbyes;
-        self.passed += other.passed;
-        self.follows += other.follows;
-        self.anew += other.anew;
-        self.delays += other.delays;
-        self.spent += other.spent;
-        self.self_paused += other.self_paused;
-        self.moves += other.moves;
-        self.trigger_pauses += other.trigger_pauses;
-        self.by_hand += other.by_hand;
-        self.puts += other.puts;
-        self.wall_clock_jumps += other.wall_clock_jumps;
-        self.days_asleep += other.days_asleep;
-        self.crowds += other.crowds;
-        self.virtual_seconds += other.virtual_seconds;
-    }
-
-    /// What many seeds together must have seen of triggers, and have not.
-    pub(crate) fn unseen(&self) -> Vec<&'static str> {
-        let seen = [
-            (self.passed, "a moment that passed"),
-            (self.anew, "a line that was told anew"),
-            (self.follows, "an end that was followed"),
-            (self.delays, "a run of a delay"),
-            (self.spent, "a trigger at the end of its count"),
-            (self.self_paused, "a trigger that paused itself"),
-            (self.moves, "a cursor that was moved"),
-            (self.trigger_pauses, "a trigger that was paused"),
-            (self.by_hand, "a trigger that was fired by hand"),
-            (self.puts, "a job that was put anew"),
-            (self.wall_clock_jumps, "a wall clock that jumped"),
-            (self.days_asleep, "ninety days without anybody"),
-            (self.crowds, "a crowd of triggers"),
-        ];
-        seen.into_iter().filter(|(count, _)| *count == 0).map(|(_, what)| what).collect()
-    }
-
-    /// What a seed lacks to count as proof.
-    pub(crate) fn vacuous(&self) -> Option<&'static str> {
-        if self.takeovers == 0 {
-            return Some("no takeover");
-        }
-        if self.fenced == 0 {
-            return Some("no fenced write");
-        }
-        if self.unknown == 0 {
-            return Some("no unknown commit");
-        }
-        if self.firings == 0 {
-            return Some("no trigger fired");
-        }
-        (self.acknowledged_percent < 90).then_some("fewer than 90 % acknowledged")
     }
 }

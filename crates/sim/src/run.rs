@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::checker::Violation;
 use crate::plan::Plan;
 use crate::plant::Plant;
-use crate::rest::Tally;
+use crate::tally::Tally;
 use crate::world::World;
 
 /// How a plan ended.

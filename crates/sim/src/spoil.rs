@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_engine::{End, Event, LoadedRun, TriggerRow, TriggerState};
+use mainspring_engine::{Backfill, End, Event, LoadedRun, TriggerRow, TriggerState};
 use mainspring_model::spec::Overlap;
 use mainspring_model::{CellId, JobSpec, Node, NodeState, Shelf, Timestamp, limits};
 use mainspring_store::{Outcome, Record, Transaction, Write};
@@ -96,6 +96,9 @@ impl Scheduler {
     }
 
     fn spoil_row(&self, now: Timestamp, state: &mut TriggerState) {
+        for backfill in state.backfills.iter_mut().flat_map(|backfills| backfills.iter_mut()) {
+            self.spoil_backfill(backfill);
+        }
         match self.plant {
             Some(Plant::ForgetMoments) => state.cursor = state.cursor.max(now),
             Some(Plant::LoseCount) => state.fired = 0,
@@ -107,6 +110,17 @@ impl Scheduler {
             Some(Plant::HastyDelay) if state.awaits_end => {
                 (state.next, state.fires_at, state.awaits_end) = (Some(now), Some(now), false);
             }
+            _ => {}
+        }
+    }
+
+    fn spoil_backfill(&self, backfill: &mut Backfill) {
+        match self.plant {
+            Some(Plant::ForgetActive) => backfill.active.clear(),
+            Some(Plant::ForgetStop) if backfill.stopped_by.is_some() => {
+                (backfill.looked_at_all, backfill.stopped_by, backfill.ended_at) = (false, None, None);
+            }
+            Some(Plant::LoseTally) => backfill.tally = Default::default(),
             _ => {}
         }
     }

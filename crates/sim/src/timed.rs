@@ -2,10 +2,11 @@
 //! between (I1–I4, I6). The schedule is asked again and compared with the ledger, moment by moment.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use mainspring_engine::{End, Merged, Occurrence, Outcome, TriggerKey, TriggerRow, merge, news_key};
 use mainspring_model::spec::{Trigger, When};
-use mainspring_model::{Calendars, CellId, Job, JobId, JobVersion, RunHead, RunId, Timestamp};
+use mainspring_model::{BackfillId, Calendars, CellId, Job, JobId, JobVersion, RunHead, RunId, Timestamp};
 use mainspring_store::{Transaction, Write};
 use mainspring_store_mem::MemCore;
 
@@ -63,9 +64,44 @@ pub(crate) fn put(core: &MemCore, sim: &SimJob, cells: u16, now: Timestamp) -> O
     Some(Transaction::all_or_nothing(writes))
 }
 
+/// The moments of a trigger that follows a clock.
+pub(crate) struct Planned(Box<dyn Fn(i64) -> Option<i64>>);
+
+impl std::fmt::Debug for Planned {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Planned")
+    }
+}
+
+impl Planned {
+    /// None when the trigger follows no clock.
+    pub(crate) fn new(sim: &SimJob, trigger: &Trigger, calendars: &Calendars) -> Option<Self> {
+        let seed = Trigger::seed(&sim.job.namespace, sim.spec.name.as_str());
+        let schedule = trigger.schedule(seed, calendars)?;
+        Some(Self(Box::new(move |after| schedule.next(after))))
+    }
+
+    pub(crate) fn after(&self, after: Timestamp) -> Option<Timestamp> {
+        (self.0)(after.as_micros()).map(Timestamp::from_micros)
+    }
+
+    pub(crate) fn has(&self, at: Timestamp) -> bool {
+        (self.0)(at.as_micros() - 1) == Some(at.as_micros())
+    }
+
+    /// From one to before another.
+    pub(crate) fn between(&self, from: Timestamp, until: Timestamp) -> impl Iterator<Item = Timestamp> {
+        let first = self.after(from - Duration::from_micros(1));
+        std::iter::successors(first, |last| self.after(*last)).take_while(move |at| *at < until)
+    }
+}
+
+/// Whose moment a run is of, and which backfill made it.
+type Moment = (JobId, Box<str>, Timestamp, Option<BackfillId>);
+
 /// Firings that were seen.
 #[derive(Debug, Default)]
-pub(crate) struct Firings(BTreeMap<(JobId, Box<str>, Timestamp), RunId>);
+pub(crate) struct Firings(BTreeMap<Moment, RunId>);
 
 impl Firings {
     /// How many there were.
@@ -79,7 +115,8 @@ impl Firings {
         if head.created_at < fired.planned {
             return fail("I4", head.id, format!("fired at {} for {}", head.created_at, fired.planned));
         }
-        let earlier = self.0.insert((head.job, fired.trigger.clone(), fired.planned), head.id);
+        let moment = (head.job, fired.trigger.clone(), fired.planned, fired.backfill);
+        let earlier = self.0.insert(moment, head.id);
         match earlier.filter(|earlier| *earlier != head.id) {
             Some(earlier) => fail("I1", head.id, format!("{earlier} is of the same moment")),
             None => Ok(()),
@@ -91,7 +128,8 @@ impl Firings {
 pub(crate) fn are_over(core: &MemCore, jobs: &[SimJob], cells: u16) -> bool {
     let of = |sim: &SimJob| rows_of(core, sim, cells);
     let is_over = |row: &TriggerRow| {
-        row.state.fires_at.is_none() || (row.state.delay_us > 0 && row.state.pause.is_some())
+        let is_silent = row.state.fires_at.is_none() || (row.state.delay_us > 0 && row.state.pause.is_some());
+        is_silent && row.state.backfills().iter().all(|one| one.ended_at.is_some())
     };
     let follow = |sim: &SimJob| CellId::of(&sim.job.namespace, cells);
     let cells: BTreeSet<CellId> = jobs.iter().map(follow).collect();
@@ -122,8 +160,10 @@ pub(crate) fn check(core: &MemCore, jobs: &[SimJob], cells: u16) -> Verdict {
             let mut lines: Vec<Occurrence> = page.rows.iter().filter_map(Occurrence::read).collect();
             lines.reverse();
             check_runs(core, &row.key, &lines)?;
-            lines.retain(|line| !line.reason.starts_with("fired by "));
-            check_moments(sim, trigger, &row, &lines)?;
+            let is_made_up = |line: &&Occurrence| line.backfill.is_some() && line.run.is_some();
+            let made_up = lines.iter().filter(is_made_up).map(|line| line.planned).collect();
+            lines.retain(|line| line.backfill.is_none() && !line.reason.starts_with("fired by "));
+            check_moments((sim, trigger), &row, &lines, &made_up)?;
         }
     }
     Ok(())
@@ -137,13 +177,27 @@ fn violation<T>(invariant: &'static str, key: &TriggerKey, what: String) -> Resu
     })
 }
 
-/// Every moment up to the cursor is in the ledger once, in order, and nothing else is.
-fn check_moments(sim: &SimJob, trigger: &Trigger, row: &TriggerRow, lines: &[Occurrence]) -> Verdict {
-    let seed = Trigger::seed(&row.state.namespace, sim.spec.name.as_str());
-    let Some(schedule) = trigger.schedule(seed, Calendars::NONE) else { return Ok(()) };
-    let next = |after: Timestamp| schedule.next(after.as_micros()).map(Timestamp::from_micros);
+/// Every moment up to the cursor is in the ledger once, in order, and nothing else is. What a backfill made up for may have
+/// no other line.
+fn check_moments(
+    (sim, trigger): (&SimJob, &Trigger),
+    row: &TriggerRow,
+    lines: &[Occurrence],
+    made_up: &BTreeSet<Timestamp>,
+) -> Verdict {
+    let Some(schedule) = Planned::new(sim, trigger, Calendars::NONE) else { return Ok(()) };
+    let next = |after| schedule.after(after);
+    // The last one before another that was told.
+    let pass = |seen: Timestamp, to: Timestamp| {
+        let mut seen = seen;
+        while let Some(at) = next(seen).filter(|at| *at < to && made_up.contains(at)) {
+            seen = at;
+        }
+        seen
+    };
     let mut seen = Timestamp::ZERO;
     for line in lines {
+        seen = pass(seen, line.planned);
         let through = line.through.unwrap_or(line.planned);
         if next(seen) != Some(line.planned) {
             return violation(
@@ -163,6 +217,7 @@ fn check_moments(sim: &SimJob, trigger: &Trigger, row: &TriggerRow, lines: &[Occ
             return violation("I2", &row.key, format!("{count} moments, told is {line:?}"));
         }
     }
+    seen = pass(seen, row.state.cursor + Duration::from_micros(1));
     match next(seen).filter(|next| *next <= row.state.cursor) {
         Some(lost) => violation("I2", &row.key, format!("{lost} is accounted for and not told")),
         None => Ok(()),

@@ -10,6 +10,7 @@ use mainspring_model::{AttemptToken, Cause, CellId, JobId, MemberId, Reason, Run
 use mainspring_store::{Transaction, Write};
 
 use crate::agent::{Agent, Doings};
+use crate::backfills::Backfills;
 use crate::checker::{Checker, Violation};
 use crate::client::Client;
 use crate::jobs::{self, SimJob};
@@ -72,6 +73,7 @@ pub(crate) struct World {
     pub steps: u64,
     /// What was told of planned moments.
     pub ledgers: Ledgers,
+    pub backfills: Backfills,
     /// Jobs that were put anew, wall clocks that jumped, days that nobody was there.
     pub puts: u64,
     pub wall_clock_jumps: u64,
@@ -124,6 +126,7 @@ impl World {
             .collect();
         let checker = Checker::new(&jobs);
         let ledgers = Ledgers::new(&jobs);
+        let backfills = Backfills::new(&jobs);
         let client = Client::new(&plan, &jobs);
         let operators = Operators::new(&plan, &jobs);
         let mut world = Self {
@@ -140,6 +143,7 @@ impl World {
             agenda: Agenda::new(),
             steps: 0,
             ledgers,
+            backfills,
             puts: 0,
             wall_clock_jumps: 0,
             days_asleep: 0,
@@ -214,6 +218,9 @@ impl World {
             Item::AtClient { request, answer } => {
                 let now = self.now;
                 if request >= OPERATE {
+                    if let Some((id, is_stop)) = self.operators.answered_backfill(request, &answer) {
+                        self.backfills.answered(id, is_stop)?;
+                    }
                     self.operators.answered(request, &answer);
                 } else {
                     self.client.answered(now, request, &answer, &mut self.trace)?;

@@ -1,0 +1,103 @@
+//! What seeds were about, in numbers: each has to show that it was not about nothing, and all of them together that every kind
+//! of thing was seen.
+
+macro_rules! sums {
+    ($($name:ident,)*) => {
+        /// Sums over seeds.
+        #[derive(Debug, Clone, Copy, Default)]
+        pub(crate) struct Tally {
+            $(pub $name: u64,)*
+            /// The smallest.
+            pub acknowledged_percent: u64,
+        }
+
+        impl Tally {
+            fn sum(&mut self, other: &Self) {
+                $(self.$name += other.$name;)*
+            }
+        }
+    };
+}
+
+sums! {
+    seeds,
+    steps,
+    faults,
+    dropped,
+    fenced,
+    unknown,
+    takeovers,
+    tasks,
+    continued,
+    firings,
+    goodbyes,
+    passed,
+    follows,
+    anew,
+    delays,
+    spent,
+    self_paused,
+    moves,
+    trigger_pauses,
+    by_hand,
+    backfills,
+    made_up,
+    left_alone,
+    stopped,
+    puts,
+    wall_clock_jumps,
+    days_asleep,
+    crowds,
+    virtual_seconds,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.acknowledged_percent = if self.seeds == 0 {
+            other.acknowledged_percent
+        } else {
+            self.acknowledged_percent.min(other.acknowledged_percent)
+        };
+        self.sum(other);
+    }
+
+    /// What many seeds together must have seen of triggers, and have not.
+    pub(crate) fn unseen(&self) -> Vec<&'static str> {
+        let seen = [
+            (self.passed, "a moment that passed"),
+            (self.anew, "a line that was told anew"),
+            (self.follows, "an end that was followed"),
+            (self.delays, "a run of a delay"),
+            (self.spent, "a trigger at the end of its count"),
+            (self.self_paused, "a trigger that paused itself"),
+            (self.moves, "a cursor that was moved"),
+            (self.trigger_pauses, "a trigger that was paused"),
+            (self.by_hand, "a trigger that was fired by hand"),
+            (self.made_up, "a run of a backfill"),
+            (self.left_alone, "a moment that a backfill left alone"),
+            (self.stopped, "a backfill that was stopped"),
+            (self.puts, "a job that was put anew"),
+            (self.wall_clock_jumps, "a wall clock that jumped"),
+            (self.days_asleep, "ninety days without anybody"),
+            (self.crowds, "a crowd of triggers"),
+        ];
+        seen.into_iter().filter(|(count, _)| *count == 0).map(|(_, what)| what).collect()
+    }
+
+    /// What a seed lacks to count as proof.
+    pub(crate) fn vacuous(&self) -> Option<&'static str> {
+        if self.takeovers == 0 {
+            return Some("no takeover");
+        }
+        if self.fenced == 0 {
+            return Some("no fenced write");
+        }
+        if self.unknown == 0 {
+            return Some("no unknown commit");
+        }
+        if self.firings == 0 {
+            return Some("no trigger fired");
+        }
+        (self.acknowledged_percent < 90).then_some("fewer than 90 % acknowledged")
+    }
+}
