@@ -219,11 +219,14 @@ fn the_same_id_with_another_wish_is_refused_and_the_future_is_not_backfilled() {
     work_off(&mut world, &job, None);
     assert_eq!(standing(&world, &job, 0).tally.made, 5, "what is ahead fires by itself");
     world.messages();
-    begin(&mut world, &job, Backfill { max_active: NonZeroU32::MIN, ..hours(1) });
-    let refused = world.messages().into_iter().any(|message| {
-        matches!(message, mainspring_engine::Message::Reply { answer: Answer::Refused { .. }, .. })
-    });
-    assert!(refused);
+    let range = Backfill { asked_until: Some(at(0)), ..hours(1) };
+    for wish in [Backfill { max_active: NonZeroU32::MIN, ..hours(1) }, range] {
+        begin(&mut world, &job, wish);
+        let refused = world.messages().into_iter().any(|message| {
+            matches!(message, mainspring_engine::Message::Reply { answer: Answer::Refused { .. }, .. })
+        });
+        assert!(refused);
+    }
 }
 
 #[test]
@@ -255,4 +258,33 @@ fn whoever_asks_is_answered_when_the_row_is_written() {
     world.settle();
     assert!(answered(&mut world));
     assert_eq!(world.trigger(&job, "every").state.backfills().len(), 1);
+}
+
+#[test]
+fn a_trigger_that_becomes_another_makes_no_more_of_it() {
+    let (mut world, job) = hourly();
+    begin(&mut world, &job, hours(1));
+    let job = world.change_triggers(&job, &["every: 1s"]);
+    work_off(&mut world, &job, None);
+    let over = standing(&world, &job, 0);
+    assert_eq!(over.tally.made, 2, "its moments would be others");
+    assert_eq!(over.stopped_by.as_deref(), Some("a change of the trigger"));
+    assert!(over.ended_at.is_some());
+}
+
+#[test]
+fn many_that_have_run_are_left_alone_at_once() {
+    let (mut world, job) = hourly();
+    let wish = |number: u128| {
+        let id = BackfillId::new(at(0), number);
+        Backfill::new(id, at(0) - secs(60 * 3_600), at(0), "ann", at(0))
+    };
+    begin(&mut world, &job, Backfill { max_active: NonZeroU32::new(50).unwrap(), ..wish(1) });
+    work_off(&mut world, &job, None);
+    let before = world.trigger(&job, "every").revision;
+    begin(&mut world, &job, wish(2));
+    world.pass(secs(1));
+    let again = standing(&world, &job, 1);
+    assert_eq!((again.tally.left, again.ended_at.is_some()), (60, true));
+    assert!(world.trigger(&job, "every").revision - before <= 6, "with few writes of the row");
 }

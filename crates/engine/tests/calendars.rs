@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use mainspring_engine::Event;
 use mainspring_model::{CalendarSpec, Calendars};
 
 use crate::world::{World, at, secs};
@@ -120,4 +121,22 @@ fn without_its_calendar_nothing_fires() {
     world.change_calendars(closed(&["03:00-04:00"]), &job.namespace);
     world.pass(secs(1));
     assert_eq!(world.ledger(&job, "every").len(), 6, "late, and each");
+}
+
+#[test]
+fn what_was_read_before_a_change_is_read_again() {
+    let mut world = World::new();
+    world.node("a");
+    world.calendars = closed(&["03:00-04:00"]);
+    let job = world.trigger_job(&["every: 60s, offset: 20s, calendar: closed"]);
+    world.pass_until(at(50));
+    world.late = Some(Vec::new());
+    world.pass_until(at(59));
+    let under_way = world.late.take();
+    assert!(matches!(under_way.as_deref(), Some([Event::SpecsRead(_)])), "{under_way:?}");
+    world.change_calendars(closed(&["22:00-22:16"]), &job.namespace);
+    world.late = under_way;
+    world.answer_late();
+    world.pass_until(at(150));
+    assert_eq!(world.ledger(&job, "every"), Vec::<String>::new());
 }

@@ -1,8 +1,8 @@
 //! The cursor of a trigger is moved: what was told stays told once, and nothing happens twice.
 
-use mainspring_engine::{Message, TriggerCommand};
+use mainspring_engine::{Answer, Message, TriggerCommand, TriggerRow};
 
-use crate::world::{World, at, secs};
+use crate::world::{World, at, paused, secs};
 
 fn to(second: i64) -> TriggerCommand {
     TriggerCommand::Cursor { at: at(second), by: "ann".into() }
@@ -176,4 +176,66 @@ fn a_move_over_very_many_lines_is_one_small_write() {
     let row = world.trigger(&job, "every").state;
     assert!(row.cursor > end && row.moved.is_none(), "it goes on: {row:?}");
     assert_eq!(world.runs_of(&job).len(), 1, "which still waits");
+}
+
+#[test]
+fn a_move_that_was_done_and_could_not_be_written_is_done_again() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job(&["every: 60s, offset: 20s"]);
+    world.messages();
+    world.commits = false;
+    world.command_trigger(&job, "every", to(6_000));
+    world.pass(secs(1));
+    // It has another row by the time that this one arrives.
+    let job = world.change_spec(&job, &["every: 120s, offset: 20s"]);
+    world.write_triggers(&job);
+    world.commits = true;
+    world.pass(secs(40));
+    assert_eq!(world.trigger(&job, "every").state.cursor, at(6_000));
+    let is_reply = |message: &Message| matches!(message, Message::Reply { .. });
+    assert_eq!(world.messages().iter().filter(|message| is_reply(message)).count(), 1);
+}
+
+#[test]
+fn what_the_owner_does_not_know_yet_is_read_before_anybody_is_refused() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.job();
+    // Somebody who cannot tell the owner gives the job a trigger, and somebody else wants something of it.
+    let job = world.change_spec(&job, &["every: 60s, offset: 20s"]);
+    world.write_triggers(&job);
+    world.messages();
+    world.command_trigger(&job, "every", to(6_000));
+    world.pass(secs(1));
+    assert_eq!(world.trigger(&job, "every").state.cursor, at(6_000));
+    world.command_trigger(&job, "other", to(6_000));
+    let refused =
+        |message: &Message| matches!(message, Message::Reply { answer: Answer::Refused { .. }, .. });
+    assert_eq!(world.messages().iter().filter(|message| refused(message)).count(), 1);
+}
+
+#[test]
+fn a_trigger_that_was_removed_while_it_was_read_again_does_not_come_back() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job(&["every: 60s, offset: 20s"]);
+    world.pass(secs(1));
+    // Somebody writes its row, so that the owner's is refused and it is read again.
+    let row = world.trigger(&job, "every");
+    world.put_row(&TriggerRow { revision: row.revision + 1, ..row });
+    world.late = Some(Vec::new());
+    let pause = |world: &World| TriggerCommand::Pause(Some(paused(world.now)));
+    let first = pause(&world);
+    world.command_trigger(&job, "every", first);
+    // Meanwhile the trigger goes, and something else is wanted of it.
+    let without = world.change_spec(&job, &[]);
+    world.write_triggers(&without);
+    let second = pause(&world);
+    world.command_trigger(&job, "every", second);
+    assert_eq!(world.triggers(job.id), []);
+    world.answer_late();
+    world.pass(secs(300));
+    assert_eq!(world.triggers(job.id), []);
+    assert!(world.runs_of(&job).is_empty());
 }

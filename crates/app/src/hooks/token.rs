@@ -44,7 +44,7 @@ impl App {
         let given = match request.secret {
             Some(secret) if !SECRET_CHARS.contains(&secret.chars().count()) => {
                 let (least, most) = (SECRET_CHARS.start(), SECRET_CHARS.end());
-                let message = format!("has {least} to {most} characters");
+                let message = format!("must have {least} to {most} characters");
                 return self.refused(entry, Error::field(ErrorCode::InvalidRequest, "secret", message)).await;
             }
             given => given,

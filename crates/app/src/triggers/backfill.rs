@@ -36,14 +36,20 @@ impl App {
         request: BackfillPlanRequest,
     ) -> Result<BackfillPlan> {
         let BackfillPlanRequest { from, until, order, reprocess, .. } = request;
-        let (order, reprocess) = (order.unwrap_or_default(), reprocess.unwrap_or_default());
-        let (max_active, priority, id) = Default::default();
-        let request = BackfillRequest { from, until, order, reprocess, max_active, priority, id };
+        let request = BackfillRequest {
+            from,
+            until,
+            order: order.unwrap_or_default(),
+            reprocess: reprocess.unwrap_or_default(),
+            max_active: None,
+            priority: None,
+            id: None,
+        };
         self.allow(caller, Operation::BackfillPlan, Some(named.namespace)).await?;
         let job = self.find_job(named.namespace, named.job).await?;
         let row = self.find_trigger(&job, named.trigger).await?;
-        let (backfill, trigger, schedule) = self.checked(caller, &job, &row, request).await?;
-        let total = count(&backfill, &schedule);
+        let Checked { backfill, trigger, schedule, total } =
+            self.checked(caller, &job, &row, request).await?;
         let moments = backfill.upcoming(&schedule, LISTED_MAX);
         let query =
             MomentsQuery { key: row.key, backfill: backfill.id, moments: moments.clone(), runs: Vec::new() };
@@ -74,16 +80,19 @@ impl App {
         named: Named<'_>,
         request: BackfillRequest,
     ) -> Result<api::Backfill> {
+        let until = request.until.map(|until| format!(" until {until}")).unwrap_or_default();
         let detail = format!(
-            "from {}{}",
+            "from {}{until}, {} first, reprocess {}, {} at a time",
             request.from,
-            request.until.map(|until| format!(" until {until}")).unwrap_or_default()
+            request.order.name(),
+            request.reprocess.name(),
+            request.max_active.unwrap_or(1)
         );
         let (job, key, entry) =
             self.named(caller, Operation::BackfillStart, named, detail, Precondition::None).await?;
         let row = self.find_trigger(&job, named.trigger).await?;
         let backfill = match self.checked(caller, &job, &row, request).await {
-            Ok((backfill, ..)) => backfill,
+            Ok(checked) => checked.backfill,
             Err(error) => return self.refused(entry, error).await,
         };
         let id = backfill.id;
@@ -132,7 +141,7 @@ impl App {
         job: &Job,
         row: &TriggerRow,
         request: BackfillRequest,
-    ) -> Result<(Backfill, Trigger, Schedule)> {
+    ) -> Result<Checked> {
         let BackfillRequest { from, until, order, reprocess, max_active, priority, id } = request;
         let invalid = |field: &str, message: String| Error::field(ErrorCode::InvalidRequest, field, message);
         let spec = self.find_version(job.id, row.state.version).await?;
@@ -147,7 +156,8 @@ impl App {
         };
         // What the trigger has not come to yet it fires by itself.
         let passed = row.state.cursor.min(self.now()) + Duration::from_micros(1);
-        let until = until.map_or(passed, |until| until.0.min(passed));
+        let asked_until = until.map(|until| until.0);
+        let until = asked_until.map_or(passed, |until| until.min(passed));
         if until <= from.0 {
             let message = format!("is not before `until`; the trigger has passed {}", row.state.cursor);
             return Err(invalid("from", message));
@@ -161,15 +171,32 @@ impl App {
         let id = id.unwrap_or_else(|| self.random.backfill_id(now));
         let priority = priority.map(|priority| priority_from(&priority, "")).transpose()?;
         let plain = Backfill::new(id, from.0, until, caller.subject(), now);
-        let backfill = Backfill { order, reprocess, max_active, priority, ..plain };
-        match count(&backfill, &schedule) {
+        let backfill = Backfill { asked_until, order, reprocess, max_active, priority, ..plain };
+        let counted = tokio::task::spawn_blocking(move || {
+            let total = count(&backfill, &schedule);
+            (backfill, schedule, total)
+        });
+        let (backfill, schedule, total) = counted.await.map_err(|error| {
+            tracing::error!(%error, "moments could not be counted");
+            Error::new(ErrorCode::Internal, "the moments could not be counted")
+        })?;
+        match total {
             0 => Err(invalid("from", "the trigger has no planned moment in this range".to_owned())),
-            1..=MOMENTS_MAX => Ok((backfill, trigger.clone(), schedule)),
+            1..=MOMENTS_MAX => Ok(Checked { backfill, trigger: trigger.clone(), schedule, total }),
             _ => {
                 Err(invalid("from", format!("more than {MOMENTS_MAX} moments are in this range: take less")))
             }
         }
     }
+}
+
+/// A backfill that may begin.
+struct Checked {
+    backfill: Backfill,
+    trigger: Trigger,
+    schedule: Schedule,
+    /// How many moments it has.
+    total: usize,
 }
 
 /// How many moments there are; one more than allowed when there are too many.

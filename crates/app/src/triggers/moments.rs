@@ -6,14 +6,9 @@ use mainspring_store::{Result, Store};
 
 /// Reads it.
 pub async fn read_moments(store: &dyn Store, query: MomentsQuery) -> Result<MomentsRead> {
-    let mut lines = Vec::new();
-    let mut after = None;
-    loop {
-        let page = store.records(query.page(after)).await?;
-        after = query.take(&page.rows, page.more, &mut lines);
-        if after.is_none() {
-            break;
-        }
+    let (mut lines, mut next) = (Vec::new(), query.first_page());
+    while let Some(asked) = next {
+        next = query.take(&store.records(asked).await?, &mut lines);
     }
     let runs = known_runs(store, &query.wanted(&lines)).await?;
     Ok(MomentsRead::of(query, lines, &runs))

@@ -61,8 +61,11 @@ impl Cell {
         if let Some(first) = call.first.or(under_way) {
             self.note(ix, None, repeated(planned, now, first));
             let answer = Answer::Submitted { run: first, duplicate: true };
-            // One that is under way may yet turn out to be an earlier one.
-            return self.outbox.after_commit(under_way, Message::Reply { request, answer });
+            return match under_way {
+                // It may yet turn out to be an earlier one.
+                Some(_) => self.outbox.after_commit(under_way, Message::Reply { request, answer }),
+                None => self.reply_now(request, answer),
+            };
         }
         if let Some(why) = self.why_inactive(ix, trigger, planned) {
             return self.refuse_call(now, (ix, planned), request, ErrorCode::Inactive, why);
@@ -145,8 +148,7 @@ impl Cell {
     ) {
         let reason = super::fire::cut(why.clone()).into();
         self.note(ix, None, Occurrence { reason, ..Occurrence::one(planned, now, Outcome::Missed) });
-        let answer = Answer::Refused { code, message: why };
-        self.outbox.after_commit(None, Message::Reply { request, answer });
+        self.reply_now(request, Answer::Refused { code, message: why });
     }
 
     fn why_inactive(&self, ix: usize, trigger: &Trigger, planned: Timestamp) -> Option<String> {

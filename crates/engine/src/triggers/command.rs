@@ -1,11 +1,11 @@
 //! What people ask of a trigger.
 
-use mainspring_model::{BackfillId, ErrorCode, Pause, Timestamp};
+use mainspring_model::{BackfillId, ErrorCode, JobId, Pause, Timestamp};
 
 use super::backfill::Backfill;
 use super::cursor::Move;
 use super::row::TriggerKey;
-use super::{HookCall, Wanted};
+use super::{HookCall, Owed, Wanted};
 use crate::cell::Cell;
 use crate::event::RequestId;
 use crate::message::Answer;
@@ -41,6 +41,18 @@ pub enum TriggerCommand {
 }
 
 impl Cell {
+    /// The triggers of a job were read: what was wanted of those that were not known is done now.
+    pub(super) fn command_unknown(&mut self, now: Timestamp, job: JobId) {
+        for (request, key, command) in self.triggers.unknown.remove(&job).unwrap_or_default() {
+            if self.triggers.find(job, &key.name).is_some() {
+                self.command_trigger(now, request, &key, command);
+                continue;
+            }
+            let (code, message) = (ErrorCode::NotFound, format!("the job has no trigger `{}`", key.name));
+            self.reply_now(request, Answer::Refused { code, message });
+        }
+    }
+
     pub(crate) fn command_trigger(
         &mut self,
         now: Timestamp,
@@ -49,8 +61,10 @@ impl Cell {
         command: TriggerCommand,
     ) {
         let Some(ix) = self.triggers.find(key.job, &key.name) else {
-            let (code, message) = (ErrorCode::NotFound, format!("the job has no trigger `{}`", key.name));
-            return self.reply_now(request, Answer::Refused { code, message });
+            // Whoever sent it may know of a version that nobody has told this owner of.
+            let waiting = self.triggers.unknown.entry(key.job).or_default();
+            waiting.push((request, key.clone(), command));
+            return self.triggers_changed(key.job);
         };
         let entry = &mut self.triggers.entries[ix];
         match command {
@@ -88,6 +102,6 @@ impl Cell {
         }
         self.mark_trigger(ix);
         self.arm_trigger(ix);
-        self.answer_when_written(ix, request);
+        self.answer_when_written(ix, Owed::Done(request));
     }
 }

@@ -12,6 +12,7 @@ use mainspring_model::{ErrorCode, Timestamp};
 use mainspring_store::{Record, RecordQuery};
 use serde::{Deserialize, Serialize};
 
+use super::Owed;
 use super::catch_up::{Moments, Stretch};
 use super::row::{Occurrence, Outcome, TriggerKey, TriggerState};
 use crate::cell::Cell;
@@ -20,8 +21,6 @@ use crate::message::{Answer, Message};
 
 /// Lines that are looked at again at most, the latest: more than moments that fire late, and few enough to be told anew at once.
 const LINES_MAX: usize = 2 * Misfire::MAX_MAX as usize;
-/// How the lines of what people fired by hand begin to say why: those are not counted.
-pub(super) const BY_HAND: &str = "fired by ";
 
 /// What stands between the cursor and the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -93,10 +92,7 @@ impl Book {
     /// Of those, how many runs the trigger made later than this by itself.
     fn made(&self, after: Timestamp) -> u64 {
         let counts = |line: &&Occurrence| {
-            line.planned > after
-                && line.outcome == Outcome::Fired
-                && line.backfill.is_none()
-                && !line.reason.starts_with(BY_HAND)
+            line.planned > after && line.outcome == Outcome::Fired && line.backfill.is_none() && !line.by_hand
         };
         self.lines.iter().map(|(_, line)| line).filter(counts).count() as u64
     }
@@ -145,7 +141,8 @@ impl Cell {
             }
             return;
         };
-        for Move { request, to, by } in moves {
+        for wanted in moves {
+            let (to, by) = (wanted.to, wanted.by.clone());
             let state = &mut self.triggers.entries[ix].row.state;
             let reached = state.told_until();
             let mut moved = state.moved.take().map(|moved| *moved).unwrap_or_default();
@@ -163,7 +160,7 @@ impl Cell {
             state.moved = (moved != Moved::default()).then(|| Box::new(moved));
             self.forget_book(ix);
             self.mark_trigger(ix);
-            self.answer_when_written(ix, request);
+            self.answer_when_written(ix, Owed::Moved(wanted));
         }
     }
 

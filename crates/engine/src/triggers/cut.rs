@@ -5,10 +5,10 @@ use mainspring_model::RunId;
 use mainspring_store::{Conflict, Record, Write};
 use rustc_hash::FxHashSet;
 
+use super::Owed;
 use super::ends::TriggerPaused;
 use super::row::Occurrence;
 use crate::cell::Cell;
-use crate::event::RequestId;
 use crate::message::Answer;
 use crate::outbox::Written;
 use crate::timers::Armed;
@@ -33,17 +33,16 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Says why, before what it says of that already.
-    pub(super) fn say(&mut self, reason: &str) {
+    /// Says who fired it, before what it says already.
+    pub(super) fn fired_by(&mut self, who: &str) {
+        self.occurrence.by_hand = true;
         self.occurrence.reason = match &*self.occurrence.reason {
-            "" => reason.into(),
-            before => format!("{reason}: {before}").into(),
+            "" => format!("fired by {who}").into(),
+            before => format!("fired by {who}: {before}").into(),
         };
         self.record.value = serde_json::to_vec(&self.occurrence).unwrap_or_default().into();
     }
-}
 
-impl Line {
     fn run(&self) -> Option<usize> {
         self.run.map(|run| run as usize)
     }
@@ -169,21 +168,21 @@ impl Cell {
     }
 
     /// Whoever asked for a change is answered when it is in the store, also where somebody else wrote the row meanwhile.
-    pub(super) fn answer_when_written(&mut self, ix: usize, request: RequestId) {
-        self.triggers.replies.entry(ix as u32).or_default().0.push(request);
+    pub(super) fn answer_when_written(&mut self, ix: usize, owed: Owed) {
+        self.triggers.replies.entry(ix as u32).or_default().0.push(owed);
     }
 
     fn row_answered(&mut self, ix: usize, is_written: bool) {
         let Some((waiting, under_way)) = self.triggers.replies.get_mut(&(ix as u32)) else { return };
-        let requests = std::mem::take(under_way);
+        let owed = std::mem::take(under_way);
         if !is_written {
-            return waiting.extend(requests);
+            return waiting.extend(owed);
         }
         if waiting.is_empty() {
             self.triggers.replies.remove(&(ix as u32));
         }
-        for request in requests {
-            self.reply_now(request, Answer::Done);
+        for owed in owed {
+            self.reply_now(owed.request(), Answer::Done);
         }
     }
 
@@ -191,6 +190,9 @@ impl Cell {
     fn cut_row(&mut self, ix: usize, writes: &mut Vec<Write>, written: &mut Vec<Written>) {
         let Some(entry) = self.triggers.entries.get_mut(ix).filter(|entry| entry.dirty) else { return };
         entry.dirty = false;
+        if entry.row.revision == 0 {
+            return; // It is being read, and written after that.
+        }
         entry.in_flight = true;
         entry.row.revision += 1;
         writes.push(Write::PutRecord(Box::new(entry.row.record(self.config.cell))));
@@ -269,9 +271,8 @@ impl Cell {
             // What waited for its row goes on.
             None if entry.armed == Armed::NOT => self.arm_trigger(ix),
             None => {}
-            Some(Conflict::Missing) => self.drop_trigger(ix),
-            Some(Conflict::Version(_) | Conflict::Exists | Conflict::KeyTaken(_)) => {
-                // Whatever is read is newer than what was not written.
+            Some(_) => {
+                // Whatever is read is newer than what was not written. Where nothing is, it goes.
                 (entry.stale, entry.dirty, entry.row.revision) = (true, false, 0);
                 self.triggers_changed(job);
             }

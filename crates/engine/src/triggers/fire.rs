@@ -8,7 +8,6 @@ use mainspring_model::{Fired, JobSpec, Payload, RunHead, RunId, RunState, RunSta
 use serde_json::{Map, Value};
 
 use super::Wanted;
-use super::cursor::BY_HAND;
 use super::row::{Occurrence, Outcome};
 use crate::cell::Cell;
 use crate::keys;
@@ -184,7 +183,7 @@ impl Cell {
             }
             self.mark_trigger(ix);
             if let Some(line) = self.outbox.ledger.back_mut() {
-                line.say(&format!("{BY_HAND}{by}"));
+                line.fired_by(&by);
             }
             let exists = made || self.runs.find(id).is_some();
             let answer = match exists {

@@ -62,6 +62,24 @@ enum Wanted {
     Call(Box<HookCall>),
 }
 
+/// An answer that waits until the row is written.
+#[derive(Debug)]
+enum Owed {
+    /// To a change that a trigger keeps whatever it says from then on.
+    Done(RequestId),
+    /// To a move of the cursor, which begins anew where the trigger does.
+    Moved(cursor::Move),
+}
+
+impl Owed {
+    fn request(&self) -> RequestId {
+        match self {
+            Self::Done(request) => *request,
+            Self::Moved(wanted) => wanted.request,
+        }
+    }
+}
+
 /// A trigger in memory. There may be a million.
 #[derive(Debug)]
 pub(crate) struct Entry {
@@ -118,7 +136,9 @@ pub(crate) struct Triggers {
     /// Backfills whose active runs may have ended under another owner.
     unsure: FxHashSet<(u32, BackfillId)>,
     /// Who is answered when the row is written: with the next write of it, and with the one under way.
-    replies: FxHashMap<u32, (Vec<RequestId>, Vec<RequestId>)>,
+    replies: FxHashMap<u32, (Vec<Owed>, Vec<Owed>)>,
+    /// What is wanted of triggers that were not known, while their job is read.
+    unknown: FxHashMap<JobId, Vec<(RequestId, TriggerKey, TriggerCommand)>>,
     /// The newest news that was heard of each job.
     news: FxHashMap<JobId, u64>,
 }
@@ -171,11 +191,12 @@ impl Triggers {
         ix
     }
 
-    /// Takes a trigger out; whoever wanted it to fire is told.
-    fn remove(&mut self, ix: usize) -> Vec<RequestId> {
+    /// Takes a trigger out. Answers what is owed to those who wanted something of it.
+    fn remove(&mut self, ix: usize) -> Vec<Owed> {
         let entry = &mut self.entries[ix];
         self.timers.disarm(&mut entry.armed, Subject::Trigger(ix));
-        let asked = entry.asked.take().map(|asked| asked.into_iter().map(|(request, _)| request).collect());
+        let asked = entry.asked.take().into_iter().flat_map(|asked| *asked);
+        let mut owed: Vec<Owed> = asked.map(|(request, _)| Owed::Done(request)).collect();
         let place = Self::place(entry.row.key.job, &entry.row.key.name);
         let wanted = (entry.row.key.job, entry.row.state.version);
         for job in Self::followed(&entry.row.state) {
@@ -196,12 +217,11 @@ impl Triggers {
             waiting.retain(|have| *have != ix as u32);
         }
         self.entries.remove(ix);
-        let mut requests: Vec<RequestId> = asked.unwrap_or_default();
         let moves = self.moves.remove(&(ix as u32)).unwrap_or_default();
-        requests.extend(moves.into_iter().map(|wanted| wanted.request));
+        owed.extend(moves.into_iter().map(Owed::Moved));
         let (waiting, under_way) = self.replies.remove(&(ix as u32)).unwrap_or_default();
-        requests.extend(waiting.into_iter().chain(under_way));
-        requests
+        owed.extend(waiting.into_iter().chain(under_way));
+        owed
     }
 
     /// The jobs whose ends a trigger hears of.

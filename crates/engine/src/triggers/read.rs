@@ -1,9 +1,10 @@
 //! Taking rows in: all of them when the cell is taken, those of a job when somebody changed it.
 
-use mainspring_model::{JobId, Timestamp};
+use mainspring_model::{ErrorCode, JobId, Timestamp};
 use mainspring_store::{Record, RecordQuery};
 use rustc_hash::FxHashSet;
 
+use super::Owed;
 use super::calendars::is_calendar_news;
 use super::fire::is_untouched;
 use super::pending::End;
@@ -66,7 +67,7 @@ impl Cell {
         match (job, rows.last()) {
             (None, Some(last)) if more => self.read_on(query, last),
             (None, _) => self.outbox.now.push(Message::ReadTriggers(End::of_cell(self.config.cell))),
-            (Some(_), _) => {}
+            (Some(job), _) => self.command_unknown(now, job),
         }
     }
 
@@ -140,9 +141,9 @@ impl Cell {
     pub(super) fn drop_trigger(&mut self, ix: usize) {
         let key = self.triggers.entries[ix].row.key.clone();
         self.triggers.pending.clear(&key);
-        for request in self.triggers.remove(ix) {
-            let message = "the trigger was removed".to_owned();
-            self.reply_now(request, Answer::Refused { code: mainspring_model::ErrorCode::NotFound, message });
+        for owed in self.triggers.remove(ix) {
+            let (code, message) = (ErrorCode::NotFound, "the trigger was removed".to_owned());
+            self.reply_now(owed.request(), Answer::Refused { code, message });
         }
     }
 
@@ -179,17 +180,16 @@ impl Cell {
             self.triggers.pending.clear(&row.key);
         }
         // Those who wait for an answer are answered when what was carried is written; what is asked for and not done, is done.
-        let moves = self.triggers.moves.remove(&(ix as u32));
-        let waiting = self.triggers.remove(ix);
+        let owed = self.triggers.remove(ix);
         let ix = self.triggers.insert(TriggerRow { state, ..row });
-        if let Some(moves) = moves {
-            self.triggers.moves.insert(ix as u32, moves);
-        }
         let entry = &mut self.triggers.entries[ix];
         (entry.asked, entry.waits) = (asked, waits);
-        let is_awaited = !waiting.is_empty();
-        for request in waiting {
-            self.answer_when_written(ix, request);
+        let is_awaited = !owed.is_empty();
+        for owed in owed {
+            match owed {
+                Owed::Moved(wanted) => self.triggers.moves.entry(ix as u32).or_default().push(wanted),
+                owed @ Owed::Done(_) => self.answer_when_written(ix, owed),
+            }
         }
         if changed || is_awaited {
             self.mark_trigger(ix);

@@ -231,6 +231,9 @@ pub struct Occurrence {
     /// The backfill that made up for it: a line of its own, behind the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backfill: Option<BackfillId>,
+    /// Whether somebody fired it: it was not planned, and is not counted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_hand: bool,
     /// When it was decided.
     pub at: Timestamp,
 }
@@ -377,6 +380,7 @@ impl Occurrence {
             reason: "".into(),
             run: None,
             backfill: None,
+            by_hand: false,
             at,
         }
     }
@@ -523,6 +527,10 @@ pub fn merge(old: &[TriggerRow], of: Merged<'_>) -> Vec<Write> {
 pub(super) fn carried(old: &TriggerState, new: TriggerState) -> TriggerState {
     let (pause, backfills) = (old.pause.clone(), old.backfills.clone());
     let mut state = TriggerState { pause, backfills, last: old.last, ..new };
+    // Their moments would be others.
+    for backfill in state.backfills.iter_mut().flat_map(|backfills| backfills.iter_mut()) {
+        backfill.stop("a change of the trigger", state.cursor);
+    }
     if state.delay_us > 0 && old.awaits_end {
         (state.next, state.fires_at, state.awaits_end) = (None, None, true);
     }

@@ -44,6 +44,8 @@ pub(crate) struct World {
     /// What triggers find when they name a calendar.
     pub(crate) calendars: Calendars,
     pub(crate) successes: Vec<Success>,
+    /// Answers about triggers that are under way, while the store is slow.
+    pub(crate) late: Option<Vec<Event>>,
     names: BTreeMap<RunId, String>,
     specs: BTreeMap<(JobId, u32), Arc<JobSpec>>,
     jobs: u128,
@@ -77,6 +79,7 @@ impl World {
             agents: BTreeMap::new(),
             calendars: Calendars::default(),
             successes: Vec::new(),
+            late: None,
             names: BTreeMap::new(),
             specs: BTreeMap::new(),
             jobs: 0,
@@ -154,7 +157,7 @@ impl World {
                         let page = self.store.records(query).expect("a page");
                         let query = query.clone();
                         let read = TriggersRead { query, rows: page.rows, more: page.more };
-                        self.cell.handle(self.now, Event::TriggersRead(Box::new(read)));
+                        self.answer(Event::TriggersRead(Box::new(read)));
                         continue;
                     }
                     Message::ReadMoments(query) => {
@@ -164,7 +167,7 @@ impl World {
                     }
                     Message::ReadSpecs(keys) => {
                         let read = keys.iter().map(|key| self.spec_read(*key)).collect();
-                        self.cell.handle(self.now, Event::SpecsRead(read));
+                        self.answer(Event::SpecsRead(read));
                         continue;
                     }
                     Message::Start(order) if self.obedient => self.obey(&order.clone()),
@@ -176,6 +179,22 @@ impl World {
                 self.said.push(message);
             }
         }
+    }
+
+    /// The store answers, at once or when it is asked to.
+    fn answer(&mut self, event: Event) {
+        match &mut self.late {
+            Some(late) => late.push(event),
+            None => self.cell.handle(self.now, event),
+        }
+    }
+
+    /// The store answers what was read while it was slow, and is quick again.
+    pub(crate) fn answer_late(&mut self) {
+        for event in self.late.take().unwrap_or_default() {
+            self.cell.handle(self.now, event);
+        }
+        self.settle();
     }
 
     /// What the store answers to a read.

@@ -54,7 +54,8 @@ pub(crate) async fn to_owner(failure: Failure, path: &str, headers: &HeaderMap, 
     LEFT_OUT.iter().for_each(|name| drop(passed.remove(name)));
     passed.insert(FORWARDED, HeaderValue::from_static("1"));
     let request = client.post(format!("{}{path}", url.trim_end_matches('/'))).headers(passed).body(body);
-    answer(request).await.map_err(|error| {
+    // The address has the token of a webhook in it.
+    answer(request).await.map_err(reqwest::Error::without_url).map_err(|error| {
         tracing::warn!(%url, error = &error as &dyn std::error::Error, "a request was not passed on");
         Failure::new(ErrorCode::NotOwner, "the scheduler that owns the cell does not answer")
     })

@@ -31,6 +31,9 @@ pub struct Backfill {
     pub from: Timestamp,
     /// Moments before this one.
     pub until: Timestamp,
+    /// The end of the range as it was asked for; without a word about it, that is wherever the trigger is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_until: Option<Timestamp>,
     /// Which go first.
     #[serde(default)]
     pub order: BackfillOrder,
@@ -94,6 +97,7 @@ impl Backfill {
             id,
             from,
             until,
+            asked_until: None,
             order: BackfillOrder::default(),
             reprocess: Reprocess::default(),
             max_active: NonZeroU32::MIN,
@@ -109,15 +113,25 @@ impl Backfill {
         }
     }
 
-    /// Whether the same was asked for. Without a word about it, the end of the range is wherever the trigger is.
+    /// Whether the same was asked for.
     fn is_same_wish(&self, other: &Self) -> bool {
-        let wish = |one: &Self| (one.from, one.order, one.reprocess, one.max_active, one.priority);
+        let range = |one: &Self| (one.from, one.asked_until);
+        let wish = |one: &Self| (range(one), one.order, one.reprocess, one.max_active, one.priority);
         wish(self) == wish(other)
     }
 
     /// Whether there is something to look at and room for it.
     fn has_room(&self) -> bool {
         !self.looked_at_all && self.active.len() < self.max_active.get() as usize
+    }
+
+    /// No more runs of it are made; those that are active go on.
+    pub(super) fn stop(&mut self, by: &str, now: Timestamp) {
+        if !self.looked_at_all {
+            self.looked_at_all = true;
+            self.stopped_by = Some(by.into());
+            self.end_if_over(now);
+        }
     }
 
     fn end_if_over(&mut self, now: Timestamp) {

@@ -10,10 +10,10 @@ use super::super::catch_up::Moments;
 use super::super::row::{Occurrence, TriggerKey};
 use super::Backfill;
 
-/// Moments whose past is asked for at once.
-const AT_ONCE_MAX: usize = 100;
+/// Moments whose past is asked for at once: as many as there is room for, and some, because many are left alone.
+const AT_ONCE: std::ops::RangeInclusive<usize> = 20..=100;
 /// Lines of the ledger read at once.
-const LINES_MAX: usize = 1_000;
+const LINES: usize = 100;
 
 /// Asks what became of moments before: answered with [`MomentsRead`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,10 +50,10 @@ impl Backfill {
         std::iter::from_fn(next).take(max).collect()
     }
 
-    /// Those for which there is room.
+    /// Those that are looked at next.
     pub(super) fn next_moments(&self, schedule: &Schedule) -> Vec<Timestamp> {
         let room = (self.max_active.get() as usize).saturating_sub(self.active.len());
-        self.upcoming(schedule, room.min(AT_ONCE_MAX))
+        self.upcoming(schedule, room.clamp(*AT_ONCE.start(), *AT_ONCE.end()))
     }
 
     fn after(&self, schedule: &Schedule, cursor: Option<Timestamp>) -> Option<Timestamp> {
@@ -69,21 +69,27 @@ impl Backfill {
 }
 
 impl MomentsQuery {
-    /// A page of the ledger from the first moment on.
-    pub fn page(&self, after: Option<RecordKey>) -> RecordQuery {
-        let first = self.moments.iter().min().copied().unwrap_or(Timestamp::ZERO);
-        let after = after.unwrap_or_else(|| self.key.ledger_before(first));
-        self.key.lines_after(after, LINES_MAX)
+    /// The ledger from the first moment on; none when it is about no moment.
+    pub fn first_page(&self) -> Option<RecordQuery> {
+        let first = self.moments.iter().min().copied()?;
+        Some(self.page(self.key.ledger_before(first)))
     }
 
-    /// Takes the lines of a page that are about the moments; answers where the next page begins, if one is needed.
-    pub fn take(&self, rows: &[Record], more: bool, lines: &mut Vec<Occurrence>) -> Option<RecordKey> {
-        let last = self.moments.iter().max().copied()?;
-        let read: Vec<Occurrence> = rows.iter().filter_map(Occurrence::read).collect();
-        let is_past = read.last().is_some_and(|line| line.planned > last);
+    fn page(&self, after: RecordKey) -> RecordQuery {
+        self.key.lines_after(after, LINES)
+    }
+
+    /// Takes the lines of a page that are about the moments; answers the next page, if one is needed. Where there are many lines
+    /// between two moments, what is between is left out.
+    pub fn take(&self, page: &Page<Record>, lines: &mut Vec<Occurrence>) -> Option<RecordQuery> {
+        let read: Vec<Occurrence> = page.rows.iter().filter_map(Occurrence::read).collect();
+        let end = page.rows.last().filter(|_| page.more).map(|record| record.key.clone());
+        let reached = read.last().map(|line| line.planned);
         let is_about = |line: &Occurrence| line.is_own() && self.moments.contains(&line.planned);
         lines.extend(read.into_iter().filter(is_about));
-        rows.last().filter(|_| more && !is_past).map(|record| record.key.clone())
+        let next = self.moments.iter().filter(|moment| reached.is_some_and(|at| **moment >= at)).min()?;
+        let before = self.key.ledger_before(*next);
+        end.map(|end| self.page(end.max(before)))
     }
 
     /// The runs whose states are wanted: the last of each moment, that which it would have made by itself, whatever the ledger
@@ -110,13 +116,9 @@ impl MomentsRead {
         mut records: impl FnMut(RecordQuery) -> Result<Page<Record>, E>,
         runs: impl FnOnce(&[RunId]) -> Result<Vec<Run>, E>,
     ) -> Result<Self, E> {
-        let (mut lines, mut after) = (Vec::new(), None);
-        loop {
-            let page = records(query.page(after))?;
-            after = query.take(&page.rows, page.more, &mut lines);
-            if after.is_none() {
-                break;
-            }
+        let (mut lines, mut next) = (Vec::new(), query.first_page());
+        while let Some(asked) = next {
+            next = query.take(&records(asked)?, &mut lines);
         }
         let runs = runs(&query.wanted(&lines))?;
         Ok(Self::of(query, lines, &runs))

@@ -90,11 +90,7 @@ impl Cell {
         let Some(one) = state.backfill_mut(id) else {
             return Err((ErrorCode::NotFound, format!("the trigger has no backfill {id}")));
         };
-        if !one.looked_at_all {
-            one.looked_at_all = true;
-            one.stopped_by = Some(by.into());
-            one.end_if_over(now);
-        }
+        one.stop(by, now);
         Ok(())
     }
 
@@ -118,7 +114,7 @@ impl Cell {
             }
             let (mut moments, mut runs) = (Vec::new(), Vec::new());
             if self.triggers.unsure.contains(&place) && !one.active.is_empty() {
-                (runs, moments) = one.active.iter().copied().unzip();
+                runs = one.active.iter().map(|(run, _)| *run).collect();
             } else if one.has_room() {
                 self.triggers.unsure.remove(&place);
                 moments = schedule.map_or_else(Vec::new, |schedule| one.next_moments(schedule));
@@ -126,16 +122,13 @@ impl Cell {
                     over.push(one.id);
                 }
             }
-            if !moments.is_empty() {
+            if !moments.is_empty() || !runs.is_empty() {
                 queries.push(MomentsQuery { key: key.clone(), backfill: one.id, moments, runs });
             }
         }
         for id in over {
             if let Some(one) = self.triggers.entries[ix].row.state.backfill_mut(id) {
                 one.looked_at_all = true;
-                if schedule.is_none() {
-                    one.stopped_by = Some("a change of the trigger, which follows no clock any more".into());
-                }
                 one.end_if_over(now);
                 self.mark_trigger(ix);
             }
