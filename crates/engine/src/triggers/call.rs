@@ -11,6 +11,7 @@ use mainspring_model::spec::Trigger;
 use mainspring_model::{ErrorCode, JobSpec, Pause, RunId, Shelf, Timestamp, time};
 use serde_json::{Map, Value};
 
+use super::Owed;
 use super::row::{Occurrence, Outcome, TriggerKey};
 use crate::cell::Cell;
 use crate::event::RequestId;
@@ -64,7 +65,7 @@ impl Cell {
             return match under_way {
                 // It may yet turn out to be an earlier one.
                 Some(_) => self.outbox.after_commit(under_way, Message::Reply { request, answer }),
-                None => self.reply_now(request, answer),
+                None => self.answer_when_written(ix, Owed::Answer(request, Box::new(answer))),
             };
         }
         if let Some(why) = self.why_inactive(ix, trigger, planned) {
@@ -148,7 +149,8 @@ impl Cell {
     ) {
         let reason = super::fire::cut(why.clone()).into();
         self.note(ix, None, Occurrence { reason, ..Occurrence::one(planned, now, Outcome::Missed) });
-        self.reply_now(request, Answer::Refused { code, message: why });
+        let answer = Answer::Refused { code, message: why };
+        self.answer_when_written(ix, Owed::Answer(request, Box::new(answer)));
     }
 
     fn why_inactive(&self, ix: usize, trigger: &Trigger, planned: Timestamp) -> Option<String> {

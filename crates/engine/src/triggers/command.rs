@@ -102,6 +102,6 @@ impl Cell {
         }
         self.mark_trigger(ix);
         self.arm_trigger(ix);
-        self.answer_when_written(ix, Owed::Done(request));
+        self.answer_when_written(ix, Owed::done(request));
     }
 }

@@ -9,7 +9,6 @@ use super::Owed;
 use super::ends::TriggerPaused;
 use super::row::Occurrence;
 use crate::cell::Cell;
-use crate::message::Answer;
 use crate::outbox::Written;
 use crate::timers::Armed;
 
@@ -182,7 +181,8 @@ impl Cell {
             self.triggers.replies.remove(&(ix as u32));
         }
         for owed in owed {
-            self.reply_now(owed.request(), Answer::Done);
+            let (request, answer) = owed.answer();
+            self.reply_now(request, answer);
         }
     }
 

@@ -36,6 +36,7 @@ use mainspring_store::{Record, RecordKey};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::event::RequestId;
+use crate::message::Answer;
 use crate::pool::Pool;
 use crate::timers::{Armed, Subject, Timers};
 
@@ -65,17 +66,28 @@ enum Wanted {
 /// An answer that waits until the row is written.
 #[derive(Debug)]
 enum Owed {
-    /// To a change that a trigger keeps whatever it says from then on.
-    Done(RequestId),
+    /// About what holds whatever the trigger says from then on.
+    Answer(RequestId, Box<Answer>),
     /// To a move of the cursor, which begins anew where the trigger does.
     Moved(cursor::Move),
 }
 
 impl Owed {
+    fn done(request: RequestId) -> Self {
+        Self::Answer(request, Box::new(Answer::Done))
+    }
+
     fn request(&self) -> RequestId {
         match self {
-            Self::Done(request) => *request,
+            Self::Answer(request, _) => *request,
             Self::Moved(wanted) => wanted.request,
+        }
+    }
+
+    fn answer(self) -> (RequestId, Answer) {
+        match self {
+            Self::Answer(request, answer) => (request, *answer),
+            Self::Moved(wanted) => (wanted.request, Answer::Done),
         }
     }
 }
@@ -196,7 +208,7 @@ impl Triggers {
         let entry = &mut self.entries[ix];
         self.timers.disarm(&mut entry.armed, Subject::Trigger(ix));
         let asked = entry.asked.take().into_iter().flat_map(|asked| *asked);
-        let mut owed: Vec<Owed> = asked.map(|(request, _)| Owed::Done(request)).collect();
+        let mut owed: Vec<Owed> = asked.map(|(request, _)| Owed::done(request)).collect();
         let place = Self::place(entry.row.key.job, &entry.row.key.name);
         let wanted = (entry.row.key.job, entry.row.state.version);
         for job in Self::followed(&entry.row.state) {

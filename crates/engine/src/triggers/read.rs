@@ -188,7 +188,7 @@ impl Cell {
         for owed in owed {
             match owed {
                 Owed::Moved(wanted) => self.triggers.moves.entry(ix as u32).or_default().push(wanted),
-                owed @ Owed::Done(_) => self.answer_when_written(ix, owed),
+                owed @ Owed::Answer(..) => self.answer_when_written(ix, owed),
             }
         }
         if changed || is_awaited {
