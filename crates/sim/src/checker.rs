@@ -207,7 +207,7 @@ impl Checker {
 
     /// I5: one run for each key. I1, I4: one run for each planned moment, and not before it.
     fn inserted(&mut self, head: &RunHead) -> Verdict {
-        self.firings.inserted(head)?;
+        self.firings.inserted(head, &self.jobs[&head.job].spec)?;
         if let Some(key) = &head.idempotency_key {
             let earlier = self.keys.insert((head.namespace.clone(), key.clone()), head.id);
             if let Some(earlier) = earlier {

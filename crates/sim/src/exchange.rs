@@ -67,6 +67,7 @@ impl World {
     fn written(&mut self, transaction: &Transaction, changes: &[Change]) -> Result<(), Violation> {
         let written = Written::read(transaction, &self.store.core);
         self.ledgers.committed(&written, changes, &self.store.core)?;
+        self.callers.committed(changes)?;
         self.backfills.committed(&written, changes, &self.store.core)
     }
 
@@ -93,6 +94,21 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    /// Webhooks are called. Whoever takes a call has to read the store first.
+    pub(crate) fn call_hooks(&mut self) {
+        if self.now < self.store.down_until {
+            return;
+        }
+        let clock = Timestamp::from_micros(self.now + self.store.clock_offset);
+        let calls = self.callers.act(self.now, clock, &self.jobs, (&self.store.core, self.plan.cells));
+        for (cell, event) in calls {
+            for scheduler in 0..self.schedulers.len() {
+                let what = ToScheduler::Node { cell, event: event.clone() };
+                self.send_scheduler(Host::Client, scheduler, what);
+            }
+        }
     }
 
     pub(crate) fn store_says(

@@ -145,6 +145,18 @@ const JOBS: &[(&str, Nature, &str)] = &[
         "script: exit 0\nretry: {max: 0}\nconcurrency: {limit: 1, overlap: skip}\n\
          triggers: [{every: 4s, until: 1970-01-01T00:01:40Z}]",
     ),
+    (
+        "called",
+        Nature::Ordinary,
+        "script: exit 0\nparameters: {delivery: {type: integer, default: 0}}\n\
+         triggers: [{name: any, webhook: {}}, {name: few, webhook: {}, count: 3}]",
+    ),
+    (
+        "called-alone",
+        Nature::Ordinary,
+        "script: exit 0\nparameters: {delivery: {type: integer, default: 0}}\n\
+         concurrency: {limit: 1, overlap: skip}\ntriggers: [{webhook: {}}]",
+    ),
 ];
 
 /// Jobs that only a world has in which nobody is there for ninety days. The clocks of the zone are turned in between.

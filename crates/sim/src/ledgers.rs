@@ -8,7 +8,7 @@ use std::ops::Bound::{Excluded, Unbounded};
 
 use mainspring_engine::{Occurrence, Outcome, TriggerKey, TriggerRow};
 use mainspring_model::spec::{On, Trigger, When};
-use mainspring_model::{Calendars, JobId, RunId, Timestamp};
+use mainspring_model::{Calendars, JobId, RunId, RunStatus, Shelf, Timestamp};
 use mainspring_store_mem::{Change, MemCore};
 
 use crate::checker::{Verdict, Violation, fail};
@@ -123,7 +123,7 @@ impl Ledgers {
         for key in &lists {
             self.check_ends(key)?;
         }
-        for change in changes.iter().filter(|change| change.before.is_none()) {
+        for change in changes {
             self.check_run(change, core)?;
         }
         Ok(())
@@ -196,7 +196,7 @@ impl Ledgers {
             Some(count) if fired > count => {
                 violation("count", key, format!("{fired} moments fired, {count} may"))
             }
-            Some(count) if fired == count => {
+            Some(count) if fired == count && line.outcome == Outcome::Fired => {
                 self.told.spent += 1;
                 Ok(())
             }
@@ -251,12 +251,19 @@ impl Ledgers {
         Ok(())
     }
 
-    /// A run of a moment has its line in the same commit, and the run of a delay is alone.
+    /// A run of a moment has its line in the same commit, that of a delivery with a key when it begins, and the run of a delay
+    /// is alone.
     fn check_run(&mut self, change: &Change, core: &MemCore) -> Verdict {
         let head = &change.head;
         let Some(fired) = head.fired.as_ref().filter(|fired| fired.backfill.is_none()) else { return Ok(()) };
         let Some(known) = self.of.get(&(head.job, fired.trigger.clone())) else { return Ok(()) };
-        if known.by_hand.contains(&head.id) {
+        let is_delivery =
+            matches!(known.trigger.when, When::Webhook { .. }) && head.idempotency_key.is_some();
+        let is_due = match is_delivery {
+            true => change.after.as_ref().is_some_and(|after| !has_not_begun(after)),
+            false => change.before.is_none(),
+        };
+        if !is_due || known.by_hand.contains(&head.id) {
             return Ok(());
         }
         if known.lines.get(&fired.planned).is_none_or(|line| line.run != Some(head.id)) {
@@ -290,4 +297,8 @@ impl Ledgers {
         }
         Ok(())
     }
+}
+
+fn has_not_begun(status: &RunStatus) -> bool {
+    status.place.is_some_and(|place| place.shelf == Shelf::Arrived)
 }

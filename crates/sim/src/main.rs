@@ -8,6 +8,7 @@
 
 mod agent;
 mod backfills;
+mod callers;
 mod checker;
 mod client;
 mod exchange;
@@ -153,6 +154,7 @@ fn run_seeds(seeds: u64) -> ExitCode {
         "backfills        {:>10}  ({} stopped, {} moments made up for, {} left alone)",
         sums.backfills, sums.stopped, sums.made_up, sums.left_alone
     );
+    println!("deliveries       {:>10}  ({} times answered again)", sums.calls, sums.calls_repeated);
     println!(
         "wall clocks      {:>10}  jumped by a day, {} days nobody was there",
         sums.wall_clock_jumps, sums.days_asleep

@@ -62,6 +62,8 @@ plants! {
     ForgetActive, "forget-active", "a new owner does not know which runs of a backfill are active";
     ForgetStop, "forget-stop", "a new owner does not know that a backfill was stopped";
     LoseTally, "lose-tally", "a new owner counts the runs of a backfill from nothing";
+    LoseKeys, "lose-keys", "a call of a webhook reaches its owner without the key of its delivery";
+    ForgetCalls, "forget-calls", "a new owner does not load runs of calls that have not begun";
     DropReads, "drop-reads", "an answer of the store that is lost is not asked for again";
 }
 

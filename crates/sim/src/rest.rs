@@ -57,6 +57,7 @@ impl World {
             }
         }
         self.ledgers.check_rest()?;
+        self.callers.check_rest(&self.store.core)?;
         self.backfills.check_rest(&self.store.core, &self.jobs, self.plan.cells)?;
         timed::check(&self.store.core, &self.jobs, self.plan.cells)
     }
@@ -110,6 +111,8 @@ impl World {
             // In the store because memory is full, or between two owners.
             None => Ok(()),
             Some(Reason::NoNode { .. } | Reason::Quarantined { .. } | Reason::Overflow) => Ok(()),
+            // Nobody waits for one that was not acknowledged; its turn comes.
+            Some(Reason::RateLimit { .. }) => Ok(()),
             Some(reason) => Err(Violation {
                 invariant: "I20",
                 what: format!("{run} waits at rest because of {reason:?}"),
@@ -151,6 +154,8 @@ impl World {
             made_up: backfills.made,
             left_alone: backfills.left,
             stopped: backfills.stopped,
+            calls: self.callers.taken(),
+            calls_repeated: self.callers.repeated,
             puts: self.puts,
             wall_clock_jumps: self.wall_clock_jumps,
             days_asleep: self.days_asleep,

@@ -197,8 +197,9 @@ impl Scheduler {
     }
 
     /// Something for a cell: from a node, from a client, from the engine's own clock.
-    pub(crate) fn handle(&mut self, now: i64, cell_id: CellId, event: Event, doings: &mut Vec<Doing>) {
+    pub(crate) fn handle(&mut self, now: i64, cell_id: CellId, mut event: Event, doings: &mut Vec<Doing>) {
         let clock = self.cell_clock(now, cell_id);
+        self.spoil_call(&mut event);
         self.see_off(cell_id, &event, doings);
         let Some(cell) = self.seats.get_mut(&cell_id).and_then(|seat| seat.cell.as_mut()) else { return };
         cell.handle(clock, event);

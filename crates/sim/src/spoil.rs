@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_engine::{Backfill, End, Event, LoadedRun, TriggerRow, TriggerState};
+use mainspring_engine::{Backfill, End, Event, LoadedRun, TriggerCommand, TriggerRow, TriggerState};
 use mainspring_model::spec::Overlap;
 use mainspring_model::{CellId, JobSpec, Node, NodeState, Shelf, Timestamp, limits};
 use mainspring_store::{Outcome, Record, Transaction, Write};
@@ -39,6 +39,7 @@ impl Scheduler {
     pub(crate) fn spoil(&self, shelf: Shelf, mut rows: Vec<LoadedRun>) -> Vec<LoadedRun> {
         match (self.plant, shelf) {
             (Some(Plant::ForgetFlight), Shelf::Flight) => rows.clear(),
+            (Some(Plant::ForgetCalls), Shelf::Arrived) => rows.retain(|row| row.run.head.fired.is_none()),
             (Some(Plant::ForgetNode), Shelf::Flight) => {
                 rows.iter_mut().for_each(|row| row.run.status.node = None);
             }
@@ -75,6 +76,15 @@ impl Scheduler {
                 Node { state: NodeState::Left, revision: known.node.revision + 1, ..known.node.clone() };
             let transaction = Transaction::unfenced(vec![Write::PutNode(Box::new(row))]);
             doings.push(Doing::Ask { number: u64::MAX, ask: Ask::Commit(transaction) });
+        }
+    }
+
+    /// Plant: nobody can tell a delivery from another.
+    pub(crate) fn spoil_call(&self, event: &mut Event) {
+        if let Event::Trigger { command: TriggerCommand::Call(call), .. } = event
+            && self.plant == Some(Plant::LoseKeys)
+        {
+            call.key = None;
         }
     }
 

@@ -11,6 +11,7 @@ use mainspring_store::{Transaction, Write};
 
 use crate::agent::{Agent, Doings};
 use crate::backfills::Backfills;
+use crate::callers::{CALL, Callers};
 use crate::checker::{Checker, Violation};
 use crate::client::Client;
 use crate::jobs::{self, SimJob};
@@ -65,6 +66,7 @@ pub(crate) struct World {
     pub schedulers: Vec<Scheduler>,
     pub agents: Vec<Agent>,
     pub client: Client,
+    pub callers: Callers,
     pub operators: Operators,
     pub checker: Checker,
     pub jobs: Arc<Vec<SimJob>>,
@@ -128,6 +130,7 @@ impl World {
         let ledgers = Ledgers::new(&jobs);
         let backfills = Backfills::new(&jobs);
         let client = Client::new(&plan, &jobs);
+        let callers = Callers::new(&plan, &jobs);
         let operators = Operators::new(&plan, &jobs);
         let mut world = Self {
             now: 0,
@@ -136,6 +139,7 @@ impl World {
             schedulers,
             agents,
             client,
+            callers,
             operators,
             checker,
             jobs,
@@ -206,6 +210,7 @@ impl World {
             Item::TaskEnds { agent, token, cause } => self.task_ends(agent, token, cause)?,
             Item::Client => {
                 self.client_acts();
+                self.call_hooks();
                 self.put_jobs()?;
                 self.check_dead_nodes()?;
             }
@@ -217,7 +222,9 @@ impl World {
             }
             Item::AtClient { request, answer } => {
                 let now = self.now;
-                if request >= OPERATE {
+                if request >= CALL {
+                    self.callers.answered(request, &answer, &self.store.core)?;
+                } else if request >= OPERATE {
                     if let Some((id, is_stop)) = self.operators.answered_backfill(request, &answer) {
                         self.backfills.answered(id, is_stop)?;
                     }
@@ -253,6 +260,7 @@ impl World {
         let core = &self.store.core;
         faults_over
             && self.client.all_ended(core)
+            && self.callers.is_done(self.now, core)
             && self.checker.executing().is_empty()
             && !core.all_runs().any(|run| run.status.state == RunState::Running)
             && timed::are_over(core, &self.jobs, self.plan.cells)

@@ -1,0 +1,202 @@
+//! Those who call webhooks: each delivery is sent until it is answered, and some again after that. What they rely on: one run
+//! for each delivery that has a key, and what was answered is in the store, whoever owns the cell by then.
+
+use std::collections::BTreeMap;
+
+use mainspring_engine::{Answer, Event, HookCall, RequestId, TriggerCommand, TriggerKey};
+use mainspring_model::spec::When;
+use mainspring_model::{CellId, ErrorCode, RunHead, RunId, Timestamp};
+use mainspring_store_mem::{Change, MemCore};
+
+use crate::checker::{Verdict, Violation, fail};
+use crate::jobs::SimJob;
+use crate::plan::{BUSY_UNTIL, Plan, SECOND};
+use crate::rng::Rng;
+use crate::timed;
+
+const PATIENCE: i64 = 3 * SECOND;
+/// Requests from here on are theirs.
+pub(crate) const CALL: u64 = 1 << 34;
+/// Whoever is refused for so long after everything else gives up.
+const REFUSED_UNTIL: i64 = BUSY_UNTIL + 60 * SECOND;
+
+/// Something that is delivered.
+#[derive(Debug)]
+struct Delivery {
+    /// The trigger, by job and place in it.
+    to: (usize, usize),
+    is_keyed: bool,
+    /// When it is sent, the first of them until it is answered.
+    at: Vec<i64>,
+    sent: usize,
+    tried_at: i64,
+    acknowledged: Option<RunId>,
+    is_refused: bool,
+}
+
+/// All callers.
+#[derive(Debug, Default)]
+pub(crate) struct Callers {
+    deliveries: Vec<Delivery>,
+    /// The run of each delivery that has a key.
+    runs: BTreeMap<usize, RunId>,
+    /// Answers that named a run which was there before.
+    pub repeated: u64,
+}
+
+impl Callers {
+    pub(crate) fn new(plan: &Plan, jobs: &[SimJob]) -> Self {
+        let mut rng = Rng::new(plan.seed, "calls");
+        let of = |n: usize| (0..jobs[n].spec.triggers.len()).map(move |m| (n, m));
+        let is_called =
+            |(n, m): &(usize, usize)| matches!(jobs[*n].spec.triggers[*m].when, When::Webhook { .. });
+        let called: Vec<(usize, usize)> = (0..jobs.len()).flat_map(of).filter(is_called).collect();
+        let count = rng.range(4, 16);
+        let delivery = |_| {
+            let first = rng.range(2 * SECOND, BUSY_UNTIL);
+            let again = (0..rng.range(0, 4)).map(|_| first + rng.range(0, 40 * SECOND));
+            let mut at: Vec<i64> = std::iter::once(first).chain(again.collect::<Vec<_>>()).collect();
+            at.sort_unstable();
+            let (to, is_keyed) = (called[rng.index(called.len())], rng.chance(85));
+            if !is_keyed {
+                at.truncate(1);
+            }
+            let (sent, tried_at, acknowledged, is_refused) = (0, -PATIENCE, None, false);
+            Delivery { to, is_keyed, at, sent, tried_at, acknowledged, is_refused }
+        };
+        Self { deliveries: (0..count).map(delivery).collect(), ..Self::default() }
+    }
+
+    /// What is sent now, to whoever owns the cell: looked up first, as the server does.
+    pub(crate) fn act(
+        &mut self,
+        now: i64,
+        clock: Timestamp,
+        jobs: &[SimJob],
+        (core, cells): (&MemCore, u16),
+    ) -> Vec<(CellId, Event)> {
+        let mut calls = Vec::new();
+        for (n, delivery) in self.deliveries.iter_mut().enumerate() {
+            let is_due = delivery.at.get(delivery.sent).is_some_and(|at| *at <= now);
+            let is_open = delivery.sent > 0 && delivery.acknowledged.is_none() && may_repeat(delivery, now);
+            if !is_due && (!is_open || now < delivery.tried_at + PATIENCE) {
+                continue;
+            }
+            delivery.sent += usize::from(is_due);
+            delivery.tried_at = now;
+            calls.extend(event(n, delivery, clock, &jobs[delivery.to.0], (core, cells)));
+        }
+        calls
+    }
+
+    /// A scheduler answered.
+    pub(crate) fn answered(&mut self, request: u64, answer: &Answer, core: &MemCore) -> Verdict {
+        let n = (request - CALL) as usize;
+        let delivery = &mut self.deliveries[n];
+        let (run, duplicate) = match answer {
+            Answer::Submitted { run, duplicate } => (*run, *duplicate),
+            Answer::Refused { code, .. } => {
+                delivery.is_refused |= *code == ErrorCode::Inactive;
+                return Ok(());
+            }
+            Answer::Done => return Ok(()),
+        };
+        self.repeated += u64::from(duplicate);
+        if core.run(run).is_none_or(|run| number(&run.head) != Some(n)) {
+            return fail("hook", run, format!("was answered to delivery {n}, and is no run of it"));
+        }
+        match delivery.acknowledged.replace(run).filter(|before| delivery.is_keyed && *before != run) {
+            Some(before) => fail("hook", run, format!("and {before} were answered to delivery {n}")),
+            None => Ok(()),
+        }
+    }
+
+    /// One run for each delivery that has a key.
+    pub(crate) fn committed(&mut self, changes: &[Change]) -> Verdict {
+        for change in changes.iter().filter(|change| change.before.is_none()) {
+            let Some(n) = number(&change.head) else { continue };
+            let run = change.head.id;
+            let Some(delivery) = self.deliveries.get(n).filter(|delivery| delivery.is_keyed) else {
+                continue;
+            };
+            if let Some(before) = self.runs.insert(n, run) {
+                let what = format!("and {before} are of one delivery, {n} to trigger {:?}", delivery.to);
+                return fail("hook", run, what);
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything was sent and answered.
+    pub(crate) fn is_done(&self, now: i64, core: &MemCore) -> bool {
+        let is_over = |delivery: &Delivery| match delivery.acknowledged {
+            Some(run) => core.run(run).is_none_or(|run| run.status.state.is_terminal()),
+            None => !delivery.is_keyed || !may_repeat(delivery, now),
+        };
+        self.deliveries.iter().all(|delivery| delivery.sent == delivery.at.len() && is_over(delivery))
+    }
+
+    /// When all is over, what was answered has ended.
+    pub(crate) fn check_rest(&self, core: &MemCore) -> Verdict {
+        for (n, delivery) in self.deliveries.iter().enumerate() {
+            let Some(run) = delivery.acknowledged else { continue };
+            match core.run(run).map(|run| run.status.state) {
+                Some(state) if state.is_terminal() => {}
+                state => return fail("hook", run, format!("was answered to delivery {n}, and is {state:?}")),
+            }
+        }
+        match self
+            .deliveries
+            .iter()
+            .position(|delivery| delivery.is_keyed && delivery.acknowledged.is_none() && !delivery.is_refused)
+        {
+            Some(n) => Err(Violation {
+                invariant: "hook",
+                what: format!("delivery {n} was never answered"),
+                about: Vec::new(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs that calls made.
+    pub(crate) fn taken(&self) -> u64 {
+        self.deliveries.iter().filter(|delivery| delivery.acknowledged.is_some()).count() as u64
+    }
+}
+
+/// A call without a key is sent once: nobody knows what became of it.
+fn may_repeat(delivery: &Delivery, now: i64) -> bool {
+    delivery.is_keyed && !(delivery.is_refused && now > REFUSED_UNTIL)
+}
+
+fn event(
+    n: usize,
+    delivery: &Delivery,
+    at: Timestamp,
+    sim: &SimJob,
+    (core, cells): (&MemCore, u16),
+) -> Option<(CellId, Event)> {
+    let name = sim.spec.triggers[delivery.to.1].name.as_str();
+    let row = timed::rows_of(core, sim, cells).into_iter().find(|row| *row.key.name == *name)?;
+    let key = TriggerKey { job: sim.job.id, name: name.into() };
+    let text = delivery.is_keyed.then(|| format!("delivery-{n}"));
+    let first = text.as_ref().and_then(|text| core.run_by_key(&sim.job.namespace, &key.delivery(text)));
+    let call = HookCall {
+        at,
+        key: text.map(Into::into),
+        version: row.state.version,
+        first: first.map(|run| run.head.id),
+        parameters: std::iter::once(("delivery".to_owned(), (n as u64 + 1).into())).collect(),
+    };
+    let (request, command) = (RequestId(CALL + n as u64), TriggerCommand::Call(Box::new(call)));
+    Some((CellId::of(&sim.job.namespace, cells), Event::Trigger { request, key, command }))
+}
+
+/// The delivery that a run is of.
+fn number(head: &RunHead) -> Option<usize> {
+    head.fired.as_ref()?;
+    let params: serde_json::Value = serde_json::from_slice(&head.params).ok()?;
+    let number = params.get("delivery")?.as_u64()?;
+    (number as usize).checked_sub(1)
+}
