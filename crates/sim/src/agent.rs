@@ -399,6 +399,7 @@ pub(crate) fn fate(nature: Nature, token: AttemptToken) -> (i64, Option<Cause>) 
         Nature::Hangs => (span / 3, Some(Cause::Exit { code: 0 })),
         Nature::KillsNode => (span / 8, None),
         Nature::Breaks => (span / 8, Some(Cause::Exit { code: 1 })),
+        Nature::Moody => (span / 8, Some(Cause::Exit { code: i32::from(!(chance >> 32).is_multiple_of(3)) })),
         Nature::Long => (20_000_000 + 5 * span, Some(Cause::Exit { code: 0 })),
     }
 }

@@ -145,7 +145,8 @@ impl Checker {
 
     /// A job, cell or node may have been paused, drained, or the reverse. Runs that were given to another cell are not its
     /// owner's to hold back, so pauses are only looked at where there is one cell.
-    pub(crate) fn look_at_holds(&mut self, now: i64, core: &MemCore, cells: u16) {
+    /// A node whose row was `written` may have been in service, and been emptied again, before anything of that was.
+    pub(crate) fn look_at_holds(&mut self, now: i64, core: &MemCore, cells: u16, written: &[NodeId]) {
         if cells == 1 {
             let paused = |id: &JobId| core.job(*id).is_some_and(|job| job.pause.is_some());
             self.held_jobs.retain(|id, _| paused(id));
@@ -157,7 +158,10 @@ impl Checker {
         }
         for node in (0..cells).flat_map(|cell| core.nodes(CellId(cell))) {
             if matches!(node.state, NodeState::Draining { .. }) {
-                self.held_nodes.entry(node.id).or_insert(now);
+                let since = self.held_nodes.entry(node.id).or_insert(now);
+                if written.contains(&node.id) {
+                    *since = now;
+                }
             } else {
                 self.held_nodes.remove(&node.id);
             }

@@ -1,7 +1,7 @@
 //! What is asked of the store and what it answers; the checker sees every change on the way.
 
 use mainspring_engine::{Event, RequestId};
-use mainspring_model::{CellId, Epoch, Timestamp};
+use mainspring_model::{CellId, Epoch, NodeId, Timestamp};
 use mainspring_store::{Transaction, Write};
 use mainspring_store_mem::Change;
 
@@ -31,7 +31,8 @@ impl World {
         let told = self.store.ask(self.now, ask);
         if !holds.is_empty() {
             self.trace.say(self.now, format_args!("s{scheduler} asked for {holds:?}"));
-            self.checker.look_at_holds(self.now, &self.store.core, self.plan.cells);
+            let nodes: Vec<NodeId> = transaction.iter().flat_map(nodes_of).collect();
+            self.checker.look_at_holds(self.now, &self.store.core, self.plan.cells, &nodes);
         }
         let changes = self.store.core.take_changes();
         for change in &changes {
@@ -68,6 +69,7 @@ impl World {
         let written = Written::read(transaction, &self.store.core);
         self.ledgers.committed(&written, changes, &self.store.core)?;
         self.callers.committed(changes)?;
+        self.needs.committed(&written, changes)?;
         self.backfills.committed(&written, changes, &self.store.core)
     }
 
@@ -131,6 +133,14 @@ impl World {
         self.check_reservations(index)?;
         self.do_scheduler(index, doings)
     }
+}
+
+/// The nodes whose rows are written.
+fn nodes_of(transaction: &Transaction) -> impl Iterator<Item = NodeId> {
+    transaction.writes.iter().filter_map(|write| match write {
+        Write::PutNode(node) => Some(node.id),
+        _ => None,
+    })
 }
 
 /// What the write pauses or empties, or lets go.

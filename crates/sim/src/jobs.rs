@@ -39,6 +39,8 @@ pub(crate) enum Nature {
     Long,
     /// They fail.
     Breaks,
+    /// Most of them fail.
+    Moody,
 }
 
 const JOBS: &[(&str, Nature, &str)] = &[
@@ -156,6 +158,21 @@ const JOBS: &[(&str, Nature, &str)] = &[
         Nature::Ordinary,
         "script: exit 0\nparameters: {delivery: {type: integer, default: 0}}\n\
          concurrency: {limit: 1, overlap: skip}\ntriggers: [{webhook: {}}]",
+    ),
+    (
+        "needed",
+        Nature::Moody,
+        "script: exit 0\nretry: {max: 0}\ntriggers: [{every: 7s, until: 1970-01-01T00:01:40Z}]",
+    ),
+    ("more-padding", Nature::Ordinary, "script: exit 0"),
+    ("last-padding", Nature::Ordinary, "script: exit 0"),
+    (
+        "needs",
+        Nature::Ordinary,
+        "script: exit 0\ntriggers: [{name: soon, every: 6s, needs: {job: needed, within: 3s}, \
+         misfire: {policy: all, window: 60s, max: 99}, until: 1970-01-01T00:01:40Z}, \
+         {name: both, every: 17s, needs: [needed, {job: followed, within: 5s}], misfire: skip, \
+         until: 1970-01-01T00:01:40Z}]",
     ),
 ];
 

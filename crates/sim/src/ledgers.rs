@@ -17,7 +17,7 @@ use crate::timed::Planned;
 use crate::written::Written;
 
 /// How a line of what people fired begins to say why.
-const BY_HAND: &str = "fired by ";
+pub(crate) const BY_HAND: &str = "fired by ";
 
 /// What was told.
 #[derive(Debug, Clone, Copy, Default)]

@@ -17,6 +17,7 @@ mod hosts;
 mod jobs;
 mod ledgers;
 mod makeups;
+mod needs;
 mod net;
 mod operators;
 mod overlap;
@@ -155,6 +156,10 @@ fn run_seeds(seeds: u64) -> ExitCode {
         sums.backfills, sums.stopped, sums.made_up, sums.left_alone
     );
     println!("deliveries       {:>10}  ({} times answered again)", sums.calls, sums.calls_repeated);
+    println!(
+        "needs            {:>10}  waited for, {} moments fired, {} waited for too long",
+        sums.needs_waited, sums.needs_fired, sums.needs_missed
+    );
     println!(
         "wall clocks      {:>10}  jumped by a day, {} days nobody was there",
         sums.wall_clock_jumps, sums.days_asleep

@@ -64,6 +64,8 @@ plants! {
     LoseTally, "lose-tally", "a new owner counts the runs of a backfill from nothing";
     LoseKeys, "lose-keys", "a call of a webhook reaches its owner without the key of its delivery";
     ForgetCalls, "forget-calls", "a new owner does not load runs of calls that have not begun";
+    HastyNeeds, "hasty-needs", "a new owner takes the jobs that a trigger needs for done";
+    ForgetSuccess, "forget-success", "a new owner does not know which jobs have succeeded that a trigger needs";
     DropReads, "drop-reads", "an answer of the store that is lost is not asked for again";
 }
 

@@ -1,7 +1,7 @@
 //! What must hold when the faults are over and time has passed: every promise kept, nothing left behind,
 //! and the run of the simulation was not about nothing.
 
-use mainspring_engine::Cell;
+use mainspring_engine::{Cell, TriggerRow};
 use mainspring_model::{Reason, RunState};
 
 use crate::checker::Violation;
@@ -55,6 +55,12 @@ impl World {
                     Vec::new(),
                 );
             }
+        }
+        let may_wait = |row: &TriggerRow| self.may_wait(row);
+        if let Some(row) = timed::not_over(&self.store.core, &self.jobs, self.plan.cells, may_wait) {
+            let what =
+                format!("{} of {} does not come to its end: {:?}", row.key.name, row.key.job, row.state);
+            return violation("I2", what, vec![row.key.job.to_string()]);
         }
         self.ledgers.check_rest()?;
         self.callers.check_rest(&self.store.core)?;
@@ -156,6 +162,9 @@ impl World {
             stopped: backfills.stopped,
             calls: self.callers.taken(),
             calls_repeated: self.callers.repeated,
+            needs_waited: self.needs.seen.waited,
+            needs_fired: self.needs.seen.fired,
+            needs_missed: self.needs.seen.missed,
             puts: self.puts,
             wall_clock_jumps: self.wall_clock_jumps,
             days_asleep: self.days_asleep,

@@ -73,7 +73,7 @@ pub(crate) struct Scheduler {
     seats: BTreeMap<CellId, Seat>,
     questions: BTreeMap<u64, Question>,
     next_number: u64,
-    jobs: Arc<Vec<SimJob>>,
+    pub jobs: Arc<Vec<SimJob>>,
     config: Config,
     pub plant: Option<Plant>,
 }
@@ -128,7 +128,7 @@ impl Scheduler {
     }
 
     /// The clock of a cell that it owns.
-    fn cell_clock(&self, now: i64, cell: CellId) -> Timestamp {
+    pub(crate) fn cell_clock(&self, now: i64, cell: CellId) -> Timestamp {
         let shift = self.seats.get(&cell).map_or(0, |seat| seat.shift);
         Timestamp::from_micros(self.clock(now).as_micros() + shift)
     }

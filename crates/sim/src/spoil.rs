@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_engine::{Backfill, End, Event, LoadedRun, TriggerCommand, TriggerRow, TriggerState};
+use mainspring_engine::{
+    Backfill, End, Event, LoadedRun, TriggerCommand, TriggerKey, TriggerRow, TriggerState,
+};
 use mainspring_model::spec::Overlap;
 use mainspring_model::{CellId, JobSpec, Node, NodeState, Shelf, Timestamp, limits};
 use mainspring_store::{Outcome, Record, Transaction, Write};
@@ -91,7 +93,10 @@ impl Scheduler {
     /// Plants that spoil what a new owner reads of triggers.
     pub(crate) fn spoil_triggers(&self, cell: CellId, now: Timestamp, rows: Vec<Record>) -> Vec<Record> {
         let spoilt = |mut record: Record| {
-            if self.plant == Some(Plant::ForgetFollow) && End::read(&record).is_some() {
+            let forgets = matches!(self.plant, Some(Plant::ForgetFollow | Plant::ForgetSuccess));
+            if let Some((key, _)) = End::read(&record).filter(|_| forgets)
+                && (self.plant == Some(Plant::ForgetFollow) || self.is_needy(&key))
+            {
                 record.value = (*b"[]").into();
             }
             match TriggerRow::read(&record) {
@@ -105,6 +110,12 @@ impl Scheduler {
         rows.into_iter().map(spoilt).collect()
     }
 
+    fn is_needy(&self, key: &TriggerKey) -> bool {
+        let of_job = self.jobs.iter().filter(|sim| sim.job.id == key.job);
+        let mut triggers = of_job.flat_map(|sim| &sim.spec.triggers);
+        triggers.any(|trigger| trigger.name.as_str() == &*key.name && !trigger.needs.is_empty())
+    }
+
     fn spoil_row(&self, now: Timestamp, state: &mut TriggerState) {
         for backfill in state.backfills.iter_mut().flat_map(|backfills| backfills.iter_mut()) {
             self.spoil_backfill(backfill);
@@ -112,6 +123,10 @@ impl Scheduler {
         match self.plant {
             Some(Plant::ForgetMoments) => state.cursor = state.cursor.max(now),
             Some(Plant::LoseCount) => state.fired = 0,
+            Some(Plant::HastyNeeds) => {
+                let needs = state.follows.iter_mut().flat_map(|follows| follows.needs.iter_mut());
+                needs.for_each(|need| need.before = Some(now));
+            }
             Some(Plant::ForgetMoves) => state.moved = None,
             Some(Plant::FireTwice) if state.follows.is_none() && state.delay_us == 0 => {
                 state.cursor = state.cursor - Duration::from_secs(20);

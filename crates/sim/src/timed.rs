@@ -14,6 +14,7 @@ use mainspring_store_mem::MemCore;
 
 use crate::checker::{Verdict, Violation, fail};
 use crate::jobs::SimJob;
+use crate::ledgers::BY_HAND;
 
 /// Lines read at once: more than there can be.
 const LINES_MAX: usize = 10_000;
@@ -133,24 +134,45 @@ fn is_call(spec: &JobSpec, name: &str) -> bool {
     triggers.any(|trigger| trigger.name.as_str() == name && matches!(trigger.when, When::Webhook { .. }))
 }
 
-/// Whether every trigger that follows the clock has come to its end.
-pub(crate) fn are_over(core: &MemCore, jobs: &[SimJob], cells: u16) -> bool {
+/// A trigger that follows the clock and has not come to its end, or has a backfill that has not.
+pub(crate) fn not_over(
+    core: &MemCore,
+    jobs: &[SimJob],
+    cells: u16,
+    may_wait: impl Fn(&TriggerRow) -> bool,
+) -> Option<TriggerRow> {
     let of = |sim: &SimJob| rows_of(core, sim, cells);
     let is_over = |row: &TriggerRow| {
-        let is_silent = row.state.fires_at.is_none() || (row.state.delay_us > 0 && row.state.pause.is_some());
+        let is_silent = row.state.fires_at.is_none()
+            || (row.state.delay_us > 0 && row.state.pause.is_some())
+            || may_wait(row);
         is_silent && row.state.backfills().iter().all(|one| one.ended_at.is_some())
     };
+    jobs.iter().filter(|sim| sim.is_timed()).flat_map(of).find(|row| !is_over(row))
+}
+
+/// Whether every trigger has come to its end, and followed every end.
+pub(crate) fn are_over(
+    core: &MemCore,
+    jobs: &[SimJob],
+    cells: u16,
+    may_wait: impl Fn(&TriggerRow) -> bool,
+) -> bool {
+    if not_over(core, jobs, cells, may_wait).is_some() {
+        return false;
+    }
     let follow = |sim: &SimJob| CellId::of(&sim.job.namespace, cells);
     let cells: BTreeSet<CellId> = jobs.iter().map(follow).collect();
     let lists = cells.iter().flat_map(|cell| core.records(&End::of_cell(*cell)).expect("a page").rows);
-    let delays: BTreeSet<JobId> = jobs.iter().filter(|sim| has_delay(sim)).map(|sim| sim.job.id).collect();
-    let is_followed = |(key, list): (TriggerKey, Vec<End>)| list.is_empty() || delays.contains(&key.job);
-    jobs.iter().filter(|sim| sim.is_timed()).flat_map(of).all(|row| is_over(&row))
-        && lists.filter_map(|record| End::read(&record)).all(is_followed)
+    let keep: BTreeSet<JobId> = jobs.iter().filter(|sim| keeps_ends(sim)).map(|sim| sim.job.id).collect();
+    let is_followed = |(key, list): (TriggerKey, Vec<End>)| list.is_empty() || keep.contains(&key.job);
+    lists.filter_map(|record| End::read(&record)).all(is_followed)
 }
 
-fn has_delay(sim: &SimJob) -> bool {
-    sim.spec.triggers.iter().any(|trigger| matches!(trigger.when, When::Delay { .. }))
+/// Whether a list of ends of it is never empty: that of a delay that is paused, or of jobs that are needed.
+fn keeps_ends(sim: &SimJob) -> bool {
+    let keeps = |trigger: &Trigger| matches!(trigger.when, When::Delay { .. }) || !trigger.needs.is_empty();
+    sim.spec.triggers.iter().any(keeps)
 }
 
 pub(crate) fn rows_of(core: &MemCore, sim: &SimJob, cells: u16) -> Vec<TriggerRow> {
@@ -171,7 +193,7 @@ pub(crate) fn check(core: &MemCore, jobs: &[SimJob], cells: u16) -> Verdict {
             check_runs(core, &row.key, &lines)?;
             let is_made_up = |line: &&Occurrence| line.backfill.is_some() && line.run.is_some();
             let made_up = lines.iter().filter(is_made_up).map(|line| line.planned).collect();
-            lines.retain(|line| line.backfill.is_none() && !line.reason.starts_with("fired by "));
+            lines.retain(|line| line.backfill.is_none() && !line.reason.starts_with(BY_HAND));
             check_moments((sim, trigger), &row, &lines, &made_up)?;
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_engine::{Answer, Config, Event, Message};
+use mainspring_engine::{Answer, Config, Event, Message, TriggerRow};
 use mainspring_model::{AttemptToken, Cause, CellId, JobId, MemberId, Reason, RunId, RunState, Timestamp};
 use mainspring_store::{Transaction, Write};
 
@@ -16,6 +16,7 @@ use crate::checker::{Checker, Violation};
 use crate::client::Client;
 use crate::jobs::{self, SimJob};
 use crate::ledgers::Ledgers;
+use crate::needs::Needs;
 use crate::net::{Agenda, Net};
 use crate::operators::{OPERATE, Operators, Sight};
 use crate::plan::{BUSY_UNTIL, FaultKind, Host, Plan, REST_BY, SECOND};
@@ -76,6 +77,7 @@ pub(crate) struct World {
     /// What was told of planned moments.
     pub ledgers: Ledgers,
     pub backfills: Backfills,
+    pub needs: Needs,
     /// Jobs that were put anew, wall clocks that jumped, days that nobody was there.
     pub puts: u64,
     pub wall_clock_jumps: u64,
@@ -129,6 +131,7 @@ impl World {
         let checker = Checker::new(&jobs);
         let ledgers = Ledgers::new(&jobs);
         let backfills = Backfills::new(&jobs);
+        let needs = Needs::new(&jobs);
         let client = Client::new(&plan, &jobs);
         let callers = Callers::new(&plan, &jobs);
         let operators = Operators::new(&plan, &jobs);
@@ -148,6 +151,7 @@ impl World {
             steps: 0,
             ledgers,
             backfills,
+            needs,
             puts: 0,
             wall_clock_jumps: 0,
             days_asleep: 0,
@@ -263,8 +267,15 @@ impl World {
             && self.callers.is_done(self.now, core)
             && self.checker.executing().is_empty()
             && !core.all_runs().any(|run| run.status.state == RunState::Running)
-            && timed::are_over(core, &self.jobs, self.plan.cells)
+            && timed::are_over(core, &self.jobs, self.plan.cells, |row| self.may_wait(row))
             && self.operators.is_done(self.now, &self.sight())
+    }
+
+    /// Whether a moment of the trigger waits for another job, and with reason.
+    pub(crate) fn may_wait(&self, row: &TriggerRow) -> bool {
+        let cell = CellId::of(&row.state.namespace, self.plan.cells);
+        let mut owners = self.schedulers.iter().filter(|scheduler| scheduler.owned(self.now).contains(&cell));
+        self.needs.may_wait(row, owners.next().map(|owner| owner.cell_clock(self.now, cell)))
     }
 
     fn client_acts(&mut self) {

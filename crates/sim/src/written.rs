@@ -1,7 +1,7 @@
 //! What a transaction wrote about triggers, as the store has it now. Read once, looked at by every checker.
 
 use mainspring_engine::{End, Occurrence, TriggerKey, TriggerRow};
-use mainspring_model::JobId;
+use mainspring_model::{CellId, JobId};
 use mainspring_store::{Record, Transaction, Write};
 use mainspring_store_mem::MemCore;
 
@@ -11,16 +11,20 @@ pub(crate) struct Written {
     pub rows: Vec<TriggerRow>,
     pub ends: Vec<(TriggerKey, Vec<End>)>,
     pub lines: Vec<(TriggerKey, Occurrence)>,
+    /// The cell whose owner wrote; none when it was somebody else.
+    pub owner: Option<CellId>,
 }
 
 impl Written {
     pub(crate) fn read(transaction: &Transaction, core: &MemCore) -> Self {
-        let mut read = Self::default();
+        let owner = transaction.fence.as_ref().map(|fence| fence.cell);
+        let mut read = Self { owner, ..Self::default() };
         for write in &transaction.writes {
             let Write::PutRecord(record) = write else { continue };
             let Some(stored) = core.record(record.kind, &record.key) else { continue };
             if stored.kind == TriggerRow::KIND {
-                read.rows.extend(TriggerRow::read(&stored));
+                // Of a row that was refused, the store has another.
+                read.rows.extend(TriggerRow::read(&stored).filter(|_| stored == **record));
             } else if let Some(ends) = End::read(&stored) {
                 read.ends.push(ends);
             } else if let Some(line) = Occurrence::read(&stored) {
