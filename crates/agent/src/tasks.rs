@@ -104,6 +104,7 @@ pub(crate) fn end_of(finished: &Finished, node: NodeId) -> TaskEnd {
         usage: Usage {
             cpu_us: finished.cpu_user_us.saturating_add(finished.cpu_system_us),
             memory_peak_bytes: finished.memory_peak_bytes,
+            silent: finished.log_end == 0,
         },
     }
 }
@@ -116,7 +117,8 @@ pub(crate) fn refused(refusal: Refusal, message: String, node: NodeId) -> TaskEn
         Refusal::Invalid | Refusal::CannotExecute => Cause::StartFailed { message },
         Refusal::AlreadyOver => Cause::Vanished { node },
     };
-    TaskEnd { cause, stopped: false, elapsed: None, result: None, usage: Usage::default() }
+    let usage = Usage { silent: true, ..Usage::default() };
+    TaskEnd { cause, stopped: false, elapsed: None, result: None, usage }
 }
 
 /// Reads a line of a progress file: a JSON object with `fraction` and `message`, or a number and words.

@@ -128,4 +128,7 @@ fn a_call_reaches_the_owner_by_any_server() {
     assert_eq!(deliver_to(&world, &second, &request(1)), (200, run.clone()), "whoever owns the cell");
     let (_, other) = deliver_to(&world, &second, &request(2));
     assert_ne!(other, run);
+    let (logs, token) = (world.logs(), made["token"].as_str().unwrap());
+    assert!(logs.contains("a request was not passed on"), "{logs}");
+    assert!(!logs.contains(token), "the token is a secret\n{logs}");
 }

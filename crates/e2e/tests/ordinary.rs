@@ -7,6 +7,7 @@ on_every_store! {
     a_failing_task_is_retried_and_says_why
     a_job_is_applied_run_and_changed
     a_pushed_file_is_executed
+    nobody_waits_for_the_log_of_a_task_that_says_nothing
 }
 
 pub(crate) fn output_exit_code_and_result(store: Store) {
@@ -99,4 +100,15 @@ fn a_pushed_file_is_executed(store: Store) {
     assert_eq!(refused.status.code(), Some(2), "nobody waits for a file that is not there");
     let message = String::from_utf8(refused.stderr).unwrap();
     assert!(message.contains("artifact push"), "{message}");
+}
+
+pub(crate) fn nobody_waits_for_the_log_of_a_task_that_says_nothing(store: Store) {
+    let world = World::new(store);
+    for (command, retries) in [("true", "0"), ("false", "1")] {
+        let output = world.mainspring(&["submit", "--wait", "--retries", retries, "--", command]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!said.contains("has not arrived"), "{said}\n{}", world.logs());
+    }
+    let run = world.json(&["runs"])["items"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(world.text(&["logs", "--follow", &run]), "");
 }

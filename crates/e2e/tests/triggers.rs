@@ -79,6 +79,37 @@ fn every_second_fires_once_whoever_dies(store: Store) {
     assert_eq!(executed, planned, "each was executed once\n{}", world.logs());
 }
 
+#[test]
+fn another_server_fires_on_where_the_first_was() {
+    let mut world = World::empty(Store::Postgres);
+    world.add_server("server", None);
+    apply(&world, "name: ticks\nscript: 'true'\ntriggers: [{name: all, every: 1s, misfire: all}]\n");
+    until_more(&world, 2);
+    world.add_server("second", None);
+    let url = world.url_of("second");
+    let ask = |world: &World, words: &[&str]| world.json(&[&["--url", &url], words].concat());
+    let history = ["trigger", "history", "ticks", "all", "--limit", "1000"];
+    let before = ask(&world, &history)["items"].as_array().unwrap().len();
+    world.kill_server_named("server");
+    world.until("the second fires", |world| {
+        (ask(world, &history)["items"].as_array().unwrap().len() > before + 3).then_some(())
+    });
+    world.text(&["--url", &url, "trigger", "pause", "ticks", "all"]);
+    let history = ask(&world, &history);
+    let lines = history["items"].as_array().unwrap();
+    let planned: Vec<i64> = lines.iter().rev().map(|line| second(&line["planned"])).collect();
+    let expected: Vec<i64> = (planned[0]..planned[0] + planned.len() as i64).collect();
+    assert_eq!(planned, expected, "no second is missing and none comes twice");
+    let runs = ask(&world, &["runs", "--job", "ticks", "--limit", "1000"]);
+    let id = |value: &Value| value.as_str().map(str::to_owned);
+    let mut runs: Vec<String> =
+        runs["items"].as_array().unwrap().iter().filter_map(|run| id(&run["id"])).collect();
+    let mut fired: Vec<String> = lines.iter().filter_map(|line| id(&line["run"])).collect();
+    runs.sort_unstable();
+    fired.sort_unstable();
+    assert_eq!(runs, fired, "each line has its run, and each run its line");
+}
+
 fn what_passed_while_nobody_was_there_is_accounted_for(store: Store) {
     let mut world = World::new(store);
     apply(

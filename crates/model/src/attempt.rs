@@ -61,4 +61,7 @@ pub struct Usage {
     pub cpu_us: u64,
     /// The most memory it held at once.
     pub memory_peak_bytes: u64,
+    /// Whether it wrote nothing: then there is no log to wait for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub silent: bool,
 }

@@ -43,7 +43,8 @@ pub struct Ending {
 impl Ending {
     /// The end of an attempt that never executed.
     pub(super) fn before_start(cause: Cause, stopped: bool) -> Self {
-        Self { cause, stopped, elapsed: None, result: None, usage: Usage::default() }
+        let usage = Usage { silent: true, ..Usage::default() };
+        Self { cause, stopped, elapsed: None, result: None, usage }
     }
 }
 

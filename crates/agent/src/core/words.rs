@@ -80,6 +80,7 @@ pub(super) fn finished(session: u64, beat: u64, token: AttemptToken, ending: &En
         result: ending.result.clone(),
         cpu_us: ending.usage.cpu_us,
         memory_peak_bytes: ending.usage.memory_peak_bytes,
+        silent: ending.usage.silent,
     };
     report(session, beat, token, News::Finished(finished))
 }

@@ -29,6 +29,8 @@ pub struct LogQuery {
 pub struct LogTarget {
     /// The attempt; none before the first.
     pub(crate) token: Option<AttemptToken>,
+    /// Whether it wrote nothing.
+    is_silent: bool,
     /// Whether the run is over, so that no other attempt follows.
     pub is_over: bool,
 }
@@ -56,17 +58,16 @@ impl App {
         };
         let is_over = row.status.state.is_terminal();
         let current = (row.status.attempt > 0).then(|| row.status.token(run));
-        let token = match attempt {
-            None => current,
-            Some(number) if current.is_some_and(|token| token.number == number) => current,
-            Some(number) => {
+        let (token, is_silent) = match attempt {
+            Some(number) if current.is_none_or(|token| token.number != number) => {
                 let earlier = self.store.attempts(run).await?;
                 let found = earlier.iter().find(|attempt| attempt.token.number == number);
-                let missing = || Error::not_found(format!("attempt {number} of {run}"));
-                Some(found.ok_or_else(missing)?.token)
+                let found = found.ok_or_else(|| Error::not_found(format!("attempt {number} of {run}")))?;
+                (Some(found.token), found.usage.silent)
             }
+            _ => (current, row.status.extra.as_ref().is_some_and(|extra| extra.usage.silent)),
         };
-        Ok(LogTarget { token, is_over })
+        Ok(LogTarget { token, is_silent, is_over })
     }
 
     /// A part of an attempt's output.
@@ -92,12 +93,14 @@ impl App {
             part = self.logs.read(token, query.offset, LOG_PIECE_BYTES_MAX).await?;
         }
         let (lines, next_offset) = lines(&part.data, part.begin, limit, query.stream);
-        Ok(LogPage { attempt: token.number, lines, next_offset, length: part.length, ended: part.ended })
+        let ended = part.ended || target.is_silent;
+        Ok(LogPage { attempt: token.number, lines, next_offset, length: part.length, ended })
     }
 
     /// Returns when an attempt's output may have grown beyond `length`, or has ended, or after a while.
     pub async fn log_grown(&self, target: &LogTarget, length: u64) {
         match target.token {
+            Some(_) if target.is_silent => std::future::pending().await,
             Some(token) => self.logs.grown(token, length).await,
             None => std::future::pending().await,
         }

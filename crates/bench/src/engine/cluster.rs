@@ -255,7 +255,7 @@ fn finished(node: NodeId, token: AttemptToken) -> Event {
         stopped: false,
         elapsed: Some(CYCLE),
         result: None,
-        usage: Usage { cpu_us: 1_000, memory_peak_bytes: 1 << 20 },
+        usage: Usage { cpu_us: 1_000, memory_peak_bytes: 1 << 20, silent: false },
     };
     let news = News::Finished(ending);
     Event::Report(Box::new(Report { node, session: SESSION, beat: 2, token, news }))

@@ -100,7 +100,7 @@ pub(super) fn updates(runs: &[Run]) -> Vec<Write> {
         status.started_at = status.placed_at;
         status.finished_at = status.placed_at.map(|at| after(at, WORK_US));
         status.cause = Some(Cause::Exit { code: 0 });
-        status.extra_mut().usage = Usage { cpu_us: 12_345, memory_peak_bytes: 7_654_321 };
+        status.extra_mut().usage = Usage { cpu_us: 12_345, memory_peak_bytes: 7_654_321, silent: false };
         Write::UpdateRun(RunUpdate { id: run.head.id, expected, status })
     };
     runs.iter().map(update).collect()

@@ -110,7 +110,7 @@ impl Attempts {
 
     /// An order that will not be executed.
     pub(super) fn refuse(&mut self, token: AttemptToken, cause: &Cause, stopped: bool) {
-        let ending = Finished { cause: Some(cause.into()), stopped, ..Finished::default() };
+        let ending = Finished { cause: Some(cause.into()), stopped, silent: true, ..Finished::default() };
         self.held.insert(token, Stage::Over { ending, said_at: None });
     }
 
@@ -118,11 +118,13 @@ impl Attempts {
     pub(super) fn end(&mut self, now: Timestamp, token: AttemptToken, cause: &Cause, result: Option<Bytes>) {
         let Some(Stage::Executing { since, task }) = self.held.get(&token) else { return };
         let stopped = task.stop.is_some_and(|(by, _)| by == StopBy::Owner);
+        let silent = self.logs.get(&token).is_none_or(LogBuffer::is_empty);
         let ending = Finished {
             cause: Some(cause.into()),
             stopped,
             elapsed_us: Some(u64::try_from(now.since(*since).as_micros()).unwrap_or(u64::MAX)),
             result,
+            silent,
             ..Finished::default()
         };
         self.held.insert(token, Stage::Over { ending, said_at: None });

@@ -4,6 +4,7 @@
 //! is compressed and kept ([`vault`]), and only then does the node drop its copy: until then a crash of this process costs
 //! nothing, because the node sends everything again. So nothing here has to be durable before the vault says so.
 
+mod awaited;
 mod captured;
 mod hot;
 mod owner;
@@ -25,9 +26,10 @@ use mainspring_app::ports::{LogError, LogPart, Logs as LogsPort};
 use mainspring_model::{AttemptToken, NodeId, RunId};
 use mainspring_wire::agent::{LogChunk, LogHave, OwnerWord, ToNode, owner_word};
 use rustc_hash::{FxHashMap, FxHashSet};
-use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tracing::{debug, warn};
 
+use self::awaited::Awaited;
 use self::captured::Captured;
 use self::hot::{Hot, Taken};
 pub(crate) use self::owner::Ownership;
@@ -74,8 +76,7 @@ pub(crate) struct Logs {
     ownership: Ownership,
     /// Where logs that grow are, if they are not small.
     spool: Arc<Path>,
-    /// A log was opened or kept.
-    opened: Notify,
+    awaited: Awaited,
     recent: Recent,
 }
 
@@ -86,7 +87,7 @@ impl Logs {
             vault,
             ownership,
             spool,
-            opened: Notify::new(),
+            awaited: Awaited::default(),
             recent: Recent::default(),
         }
     }
@@ -184,6 +185,7 @@ impl Logs {
                 if let Some(hot) = hot {
                     hot.kept();
                 }
+                self.awaited.tell(token);
                 have(token, offset, true)
             }
             Err(error) => {
@@ -203,7 +205,7 @@ impl Logs {
             let new = || Arc::new(Hot::new(node, Arc::clone(&self.spool)));
             Arc::clone(hot.entry(token).or_insert_with(new))
         };
-        self.opened.notify_waiters();
+        self.awaited.tell(token);
         hot
     }
 
@@ -252,7 +254,7 @@ impl LogsPort for Logs {
         let wait = async {
             match self.find(attempt) {
                 Some(hot) => hot.grown(length).await,
-                None => self.opened(attempt).await,
+                None => self.begun(attempt).await,
             }
         };
         drop(tokio::time::timeout(FOLLOW_WAIT, wait).await);
@@ -265,14 +267,12 @@ impl LogsPort for Logs {
 }
 
 impl Logs {
-    /// Nobody sent a part of this log yet: it may begin any moment.
-    async fn opened(&self, attempt: AttemptToken) {
-        loop {
-            let opened = self.opened.notified();
-            if self.find(attempt).is_some() {
-                return;
-            }
-            opened.await;
+    /// Nothing of this log was here a moment ago: it may begin any moment, and may have become whole since.
+    async fn begun(&self, attempt: AttemptToken) {
+        let follower = self.awaited.follow(attempt);
+        let told = follower.told();
+        if self.find(attempt).is_none() && !self.vault.has(attempt).await {
+            told.await;
         }
     }
 }

@@ -64,7 +64,7 @@ fn progress(progressed: wire::Progressed) -> Result<News, Malformed> {
 }
 
 fn ending(node: NodeId, finished: wire::Finished) -> Result<Ending, Malformed> {
-    let wire::Finished { cause, stopped, elapsed_us, result, cpu_us, memory_peak_bytes } = finished;
+    let wire::Finished { cause, stopped, elapsed_us, result, cpu_us, memory_peak_bytes, silent } = finished;
     if let Some(result) = &result {
         within("result", result.len(), limits::RESULT_BYTES_MAX)?;
     }
@@ -73,7 +73,7 @@ fn ending(node: NodeId, finished: wire::Finished) -> Result<Ending, Malformed> {
         stopped,
         elapsed: elapsed_us.map(Duration::from_micros),
         result: result.map(|bytes| Payload::from(&bytes[..])),
-        usage: Usage { cpu_us, memory_peak_bytes },
+        usage: Usage { cpu_us, memory_peak_bytes, silent },
     })
 }
 
@@ -118,6 +118,7 @@ mod tests {
             result: Some(bytes::Bytes::from_static(b"{}")),
             cpu_us: 6,
             memory_peak_bytes: 7,
+            silent: true,
         };
         let Ok(Event::Report(report)) = report(node, a_report(Some(report::News::Finished(finished)))) else {
             panic!("a report")

@@ -130,7 +130,11 @@ fn extra(random: &mut Seeded) -> RunExtra {
         progress: random.maybe(30, |random| Progress { permille: 7, message: key(random) }),
         checkpoint: random.maybe(30, bytes),
         result: random.maybe(30, bytes),
-        usage: Usage { cpu_us: 1 + random.below(1 << 40), memory_peak_bytes: random.below(1 << 50) },
+        usage: Usage {
+            cpu_us: 1 + random.below(1 << 40),
+            memory_peak_bytes: random.below(1 << 50),
+            silent: random.below(2) == 1,
+        },
         begun_at: random.maybe(30, moment),
         queued_at: random.maybe(30, moment),
         maybe_doubled: random.percent(30),

@@ -57,6 +57,7 @@ mod status {
     pub(super) const HOPS: u8 = 22;
     pub(super) const BEGUN_AT: u8 = 23;
     pub(super) const QUEUED_AT: u8 = 24;
+    pub(super) const SILENT: u8 = 25;
 }
 
 /// The columns of a head, as they were read.
@@ -254,6 +255,7 @@ fn write_extra(base: Timestamp, extra: &RunExtra, out: &mut Writer<'_>) {
     }
     out.counted(status::CPU_US, usage.cpu_us as i64);
     out.counted(status::MEMORY_PEAK_BYTES, usage.memory_peak_bytes as i64);
+    out.flag(status::SILENT, usage.silent);
     out.counted(status::HOPS, i64::from(*hops));
     out.flag(status::MAYBE_DOUBLED, *maybe_doubled);
     time(out, status::BEGUN_AT, base, *begun_at);
@@ -301,7 +303,7 @@ pub(crate) fn read_status(
             status::SIGNAL => status.cause = Some(Cause::Signal { signal: number(bytes)? }),
             status::CAUSE => status.cause = Some(detail::json(bytes)?),
             status::REASON => status.reason = Some(detail::json(bytes)?),
-            status::EXTRA..=status::QUEUED_AT => read_extra(base, tag, bytes, status.extra_mut())?,
+            status::EXTRA..=status::SILENT => read_extra(base, tag, bytes, status.extra_mut())?,
             _ => {}
         }
     }
@@ -317,6 +319,7 @@ fn read_extra(base: Timestamp, tag: u8, bytes: &[u8], extra: &mut RunExtra) -> R
         status::RESULT => extra.result = Some(Payload::from(bytes)),
         status::CPU_US => extra.usage.cpu_us = detail::int(bytes)? as u64,
         status::MEMORY_PEAK_BYTES => extra.usage.memory_peak_bytes = detail::int(bytes)? as u64,
+        status::SILENT => extra.usage.silent = true,
         status::MAYBE_DOUBLED => extra.maybe_doubled = true,
         status::HOPS => extra.hops = number(bytes)?,
         status::BEGUN_AT => extra.begun_at = Some(moment(base, bytes)?),
