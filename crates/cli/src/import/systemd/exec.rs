@@ -18,22 +18,21 @@ enum Piece<'a> {
     Variable(&'a str),
 }
 
-/// Reads a command line: a command, or several with `;` between them.
-pub(super) fn read(line: &str) -> Result<Vec<Command>, String> {
+/// Reads a command line: a command, or several with `;` between them. What a word stands for is said of each word, when the line
+/// is split: a name with a blank in it stays one word.
+pub(super) fn read(line: &str, mut expand: impl FnMut(&str) -> String) -> Result<Vec<Command>, String> {
     let words = split(line)?;
-    let commands: Result<Vec<Command>, String> =
-        words.split(|word| word == ";").filter(|words| !words.is_empty()).map(Command::of).collect();
-    commands.map(|mut commands| {
-        // `\;` is the word itself.
-        let words = commands.iter_mut().flat_map(|command| &mut command.words);
-        words.filter(|word| *word == "\\;").for_each(|word| *word = ";".to_owned());
-        commands
-    })
+    let mut word = |word: &Word| match word.text.as_str() {
+        // The word itself.
+        "\\;" => ";".to_owned(),
+        text => expand(text),
+    };
+    let commands = words.split(|word| word.is_bare && word.text == ";").filter(|words| !words.is_empty());
+    commands.map(|words| Command::of(words.iter().map(&mut word).collect())).collect()
 }
 
 impl Command {
-    fn of(words: &[String]) -> Result<Self, String> {
-        let mut words = words.to_vec();
+    fn of(mut words: Vec<String>) -> Result<Self, String> {
         let program = words.first().cloned().unwrap_or_default();
         let path = program.trim_start_matches(['-', '@', ':', '+', '!', '|']);
         let prefixes = &program[..program.len() - path.len()];
@@ -140,23 +139,39 @@ fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
+/// A word of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    pub(super) text: String,
+    /// Whether it was written without quotes and escapes.
+    is_bare: bool,
+}
+
+impl Default for Word {
+    fn default() -> Self {
+        Self { text: String::new(), is_bare: true }
+    }
+}
+
 /// Words as systemd splits them: quotes anywhere, escapes as in C.
-pub(super) fn split(line: &str) -> Result<Vec<String>, String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+pub(super) fn split(line: &str) -> Result<Vec<Word>, String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<Word>, None);
     let mut chars = line.chars();
     while let Some(c) = chars.next() {
         match (quote, c) {
             (Some(open), _) if c == open => quote = None,
             (None, '"' | '\'') => {
                 quote = Some(c);
-                word.get_or_insert_default();
+                word.get_or_insert_default().is_bare = false;
             }
             (None, _) if c.is_whitespace() => words.extend(word.take()),
             (_, '\\') => {
-                let text = escape(&mut chars);
-                word.get_or_insert_default().push_str(&text.ok_or("an escape is not finished")?);
+                let text = escape(&mut chars).ok_or("an escape is not finished")?;
+                let word = word.get_or_insert_default();
+                word.is_bare = false;
+                word.text.push_str(&text);
             }
-            _ => word.get_or_insert_default().push(c),
+            _ => word.get_or_insert_default().text.push(c),
         }
     }
     if quote.is_some() {
@@ -205,7 +220,10 @@ mod tests {
 
     #[test]
     fn lines_are_split_and_unquoted() {
-        let check = |line: &str, words: &[&str]| assert_eq!(split(line).unwrap(), words, "{line}");
+        let check = |line: &str, words: &[&str]| {
+            let split: Vec<String> = split(line).unwrap().into_iter().map(|word| word.text).collect();
+            assert_eq!(split, words, "{line}");
+        };
         check(r"/bin/a  b\tc", &["/bin/a", "b\tc"]);
         check(
             r#"/bin/sh -c "echo 'x y'" 'a "b"' c"d e"f """#,
@@ -217,6 +235,7 @@ mod tests {
 
     #[test]
     fn commands_have_prefixes_and_variables() {
+        let read = |line: &str| read(line, |word| word.replace("%i", "a b ; c"));
         let one = |line: &str| read(line).unwrap().remove(0);
         let command = one("-@/bin/a argv0 b");
         assert_eq!(
@@ -236,5 +255,10 @@ mod tests {
         let several = read(r"/bin/a x ; -/bin/b \; y").unwrap();
         assert_eq!((several.len(), several[1].words[1].as_str(), several[1].ignores_failure), (2, ";", true));
         assert!(read("-").is_err());
+        assert_eq!(
+            one("/bin/a ';' %i").words,
+            ["/bin/a", ";", "a b ; c"],
+            "what is quoted, or filled in, separates nothing"
+        );
     }
 }

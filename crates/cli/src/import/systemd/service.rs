@@ -81,8 +81,14 @@ impl Service<'_> {
     }
 
     fn command(&mut self, assignment: &Assignment) -> Option<Vec<Command>> {
-        let text = self.expanded(assignment);
-        let commands = match exec::read(&text) {
+        let mut unknown = Vec::new();
+        let read = exec::read(&assignment.value, |word| {
+            let (text, not_known) = self.name.expand(word);
+            unknown.extend(not_known);
+            text
+        });
+        self.tell_unknown(assignment, unknown);
+        let commands = match read {
             Ok(commands) => commands,
             Err(why) => {
                 self.notes.push(assignment.place().left_out(why));
@@ -102,11 +108,15 @@ impl Service<'_> {
     /// A value with its specifiers filled in.
     fn expanded(&mut self, assignment: &Assignment) -> String {
         let (text, unknown) = self.name.expand(&assignment.value);
-        for specifier in unknown {
+        self.tell_unknown(assignment, unknown);
+        text
+    }
+
+    fn tell_unknown(&mut self, assignment: &Assignment, specifiers: Vec<String>) {
+        for specifier in specifiers {
             let message = format!("`{specifier}` is known only to systemd and stays as it is");
             self.notes.push(assignment.place().no_equal(message));
         }
-        text
     }
 
     fn surround(&mut self, task: &mut Task) {
@@ -132,12 +142,13 @@ impl Service<'_> {
     }
 
     fn variables(&mut self, assignment: &Assignment, task: &mut Task) {
-        let text = self.expanded(assignment);
-        let words = match exec::split(&text) {
+        let words = match exec::split(&assignment.value) {
             Ok(words) => words,
             Err(why) => return self.notes.push(assignment.place().left_out(why)),
         };
         for word in words {
+            let (word, unknown) = self.name.expand(&word.text);
+            self.tell_unknown(assignment, unknown);
             match word.split_once('=') {
                 Some((name, value)) if !name.is_empty() && !name.starts_with("MAINSPRING_") => {
                     task.env.insert(name.to_owned(), literal(value));

@@ -48,10 +48,10 @@ impl<'a> UnitName<'a> {
                 Some('%') => found.push('%'),
                 Some('n') => found.push_str(self.whole),
                 Some('N') => found.push_str(self.stem()),
-                Some('p' | 'P') => found.push_str(self.prefix()),
+                Some('p') => found.push_str(self.prefix()),
+                Some('P') => found.push_str(&unescape(self.prefix())),
                 Some('i') => found.push_str(self.instance().unwrap_or_default()),
-                // Unescaped: `/` stands as `-`.
-                Some('I') => found.push_str(&self.instance().unwrap_or_default().replace('-', "/")),
+                Some('I') => found.push_str(&unescape(self.instance().unwrap_or_default())),
                 other => {
                     let specifier: String = std::iter::once('%').chain(other).collect();
                     found.push_str(&specifier);
@@ -61,6 +61,30 @@ impl<'a> UnitName<'a> {
         }
         (found, unknown)
     }
+}
+
+/// The name that was escaped to be part of a unit's: `-` stands for `/`, `\x2d` for a byte.
+fn unescape(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let code = rest.strip_prefix("\\x").and_then(|digits| u8::from_str_radix(digits.get(..2)?, 16).ok());
+        rest = match (code, c) {
+            (Some(byte), _) => {
+                bytes.push(byte);
+                &rest[4..]
+            }
+            (None, '-') => {
+                bytes.push(b'/');
+                &rest[1..]
+            }
+            (None, c) => {
+                bytes.extend_from_slice(&rest.as_bytes()[..c.len_utf8()]);
+                &rest[c.len_utf8()..]
+            }
+        };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
@@ -74,6 +98,8 @@ mod tests {
         let (text, unknown) = name.expand("%p %i %I %n %N 5%% %h %");
         assert_eq!(text, "backup srv-data srv/data backup@srv-data.service backup@srv-data 5% %h %");
         assert_eq!(unknown, ["%h", "%"]);
+        let escaped = UnitName::new(r"a-b@my\x2ddir-\xc3\xa4\x.service");
+        assert_eq!(escaped.expand("%P %I").0, r"a/b my-dir/ä\x");
         assert!(UnitName::new("a@.timer").is_template() && !UnitName::new("a.timer").is_template());
     }
 }
