@@ -9,7 +9,7 @@ use crate::checker::Violation;
 use crate::plan::Host;
 use crate::store::{Ask, Told};
 use crate::timed;
-use crate::world::{Item, ToScheduler, World};
+use crate::world::{Item, NOBODY, ToScheduler, World};
 use crate::written::Written;
 
 impl World {
@@ -69,6 +69,12 @@ impl World {
         let written = Written::read(transaction, &self.store.core);
         self.ledgers.committed(&written, changes, &self.store.core)?;
         self.callers.committed(changes)?;
+        let decided = |clock: Timestamp| {
+            let fence = transaction.fence.as_ref()?;
+            self.schedulers.iter().find_map(|scheduler| scheduler.when(fence.cell, fence.epoch, clock))
+        };
+        let late = self.schedulers.iter().map(|scheduler| scheduler.late_max).max().unwrap_or_default();
+        self.heeded.committed(self.now, &written, changes, decided, late)?;
         self.needs.committed(&written, changes)?;
         self.backfills.committed(&written, changes, &self.store.core)
     }
@@ -81,7 +87,8 @@ impl World {
             if self.now < self.store.down_until {
                 continue;
             }
-            let Some(transaction) = timed::put(&self.store.core, sim, self.plan.cells, now) else { continue };
+            let at = (self.plan.cells, self.store.calendar);
+            let Some(transaction) = timed::put(&self.store.core, sim, at, now) else { continue };
             let (id, cell) = (sim.job.id, CellId::of(&sim.job.namespace, self.plan.cells));
             self.store.core.commit(&transaction).expect("a put");
             self.puts += 1;
@@ -96,6 +103,29 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    /// Somebody changes the calendar. Whether the owners are told, or find out, is chance.
+    pub(crate) fn change_calendar(&mut self) {
+        if self.now < self.store.down_until {
+            return;
+        }
+        let clock = Timestamp::from_micros(self.now + self.store.clock_offset);
+        let Some((version, transaction)) = self.heeded.change(self.now, clock, &self.store.core) else {
+            return;
+        };
+        self.store.core.commit(&transaction).expect("a change of a calendar");
+        self.store.calendar = version;
+        self.ledgers.calendar_changed(version);
+        self.trace.say(self.now, format_args!("version {version} of the calendar is put"));
+        if self.rng.chance(50) {
+            for cell in (0..self.plan.cells).map(CellId) {
+                for scheduler in 0..self.schedulers.len() {
+                    let event = Event::CalendarsChanged { request: RequestId(NOBODY) };
+                    self.send_scheduler(Host::Client, scheduler, ToScheduler::Node { cell, event });
+                }
+            }
+        }
     }
 
     /// Webhooks are called. Whoever takes a call has to read the store first.

@@ -164,8 +164,17 @@ const JOBS: &[(&str, Nature, &str)] = &[
         Nature::Moody,
         "script: exit 0\nretry: {max: 0}\ntriggers: [{every: 7s, until: 1970-01-01T00:01:40Z}]",
     ),
-    ("more-padding", Nature::Ordinary, "script: exit 0"),
-    ("last-padding", Nature::Ordinary, "script: exit 0"),
+    (
+        "heeds",
+        Nature::Ordinary,
+        "script: exit 0\ntriggers: [{every: 4s, calendar: rests, until: 1970-01-01T00:01:40Z}]",
+    ),
+    (
+        "heeds-often",
+        Nature::Ordinary,
+        "script: exit 0\nconcurrency: {limit: 1, overlap: skip}\n\
+         triggers: [{cron: '*/2 * * * * *', calendar: rests, misfire: skip, until: 1970-01-01T00:01:40Z}]",
+    ),
     (
         "needs",
         Nature::Ordinary,

@@ -11,6 +11,7 @@ use mainspring_model::spec::{On, Trigger, When};
 use mainspring_model::{Calendars, JobId, RunId, RunStatus, Shelf, Timestamp};
 use mainspring_store_mem::{Change, MemCore};
 
+use crate::calendars;
 use crate::checker::{Verdict, Violation, fail};
 use crate::jobs::SimJob;
 use crate::timed::Planned;
@@ -31,6 +32,8 @@ pub(crate) struct Told {
     pub delays: u64,
     pub spent: u64,
     pub self_paused: u64,
+    /// Moments that a calendar left out.
+    pub left_out: u64,
 }
 
 /// A trigger and all that was told of it.
@@ -38,6 +41,8 @@ pub(crate) struct Told {
 struct Known {
     trigger: Trigger,
     schedule: Option<Planned>,
+    /// Its moments by each version of the calendar, where it heeds one.
+    versions: Vec<Planned>,
     /// The job whose ends it follows.
     follows: Option<(JobId, On)>,
     lines: BTreeMap<Timestamp, Occurrence>,
@@ -56,7 +61,20 @@ struct Known {
 #[derive(Debug, Default)]
 pub(crate) struct Ledgers {
     of: BTreeMap<(JobId, Box<str>), Known>,
+    /// The versions of the calendar that were in force.
+    calendars: BTreeSet<usize>,
     pub told: Told,
+}
+
+impl Known {
+    /// Whether none of these versions of the calendar leaves a moment out.
+    fn is_planned_by_all(&self, versions: &BTreeSet<usize>, at: Timestamp) -> bool {
+        self.versions.is_empty() || versions.iter().all(|version| self.versions[*version].has(at))
+    }
+
+    fn is_planned_by_any(&self, versions: &BTreeSet<usize>, at: Timestamp) -> bool {
+        self.versions.is_empty() || versions.iter().any(|version| self.versions[*version].has(at))
+    }
 }
 
 fn violation<T>(invariant: &'static str, key: &TriggerKey, what: String) -> Result<T, Violation> {
@@ -69,7 +87,7 @@ fn violation<T>(invariant: &'static str, key: &TriggerKey, what: String) -> Resu
 
 impl Ledgers {
     pub(crate) fn new(jobs: &[SimJob]) -> Self {
-        let mut ledgers = Self::default();
+        let mut ledgers = Self { calendars: BTreeSet::from([0]), ..Self::default() };
         for sim in jobs {
             for trigger in &sim.spec.triggers {
                 let follows = match &trigger.when {
@@ -82,6 +100,7 @@ impl Ledgers {
                 let known = Known {
                     trigger: trigger.clone(),
                     schedule: Planned::new(sim, trigger, Calendars::NONE),
+                    versions: calendars::versions(sim, trigger),
                     follows,
                     lines: BTreeMap::new(),
                     by_hand: BTreeSet::new(),
@@ -127,6 +146,11 @@ impl Ledgers {
             self.check_run(change, core)?;
         }
         Ok(())
+    }
+
+    /// From now on this version of the calendar is in force.
+    pub(crate) fn calendar_changed(&mut self, version: usize) {
+        self.calendars.insert(version);
     }
 
     fn known(&mut self, key: &TriggerKey) -> Option<&mut Known> {
@@ -175,7 +199,7 @@ impl Ledgers {
         let through = line.through.unwrap_or(planned);
         if let Some(schedule) = &known.schedule {
             for at in [planned, through] {
-                if !schedule.has(at) {
+                if !schedule.has(at) || !known.is_planned_by_any(&self.calendars, at) {
                     return violation("I6", key, format!("{at} is not planned, told is {line:?}"));
                 }
             }
@@ -226,6 +250,10 @@ impl Ledgers {
             match line.map(|line| line.through.unwrap_or(line.planned)).filter(|through| *through >= at) {
                 Some(through) => known.covered = through.min(until).max(at),
                 None if known.made_up.contains(&at) => known.covered = at,
+                None if !known.is_planned_by_all(&self.calendars, at) => {
+                    known.covered = at;
+                    self.told.left_out += 1;
+                }
                 None => return violation("I2", key, format!("{at} is accounted for and not told")),
             }
         }

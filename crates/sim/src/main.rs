@@ -8,6 +8,7 @@
 
 mod agent;
 mod backfills;
+mod calendars;
 mod callers;
 mod checker;
 mod client;
@@ -159,6 +160,10 @@ fn run_seeds(seeds: u64) -> ExitCode {
     println!(
         "needs            {:>10}  waited for, {} moments fired, {} waited for too long",
         sums.needs_waited, sums.needs_fired, sums.needs_missed
+    );
+    println!(
+        "calendars        {:>10}  changed, {} moments left out, {} fired that another version leaves out",
+        sums.calendar_changes, sums.left_out, sums.judged
     );
     println!(
         "wall clocks      {:>10}  jumped by a day, {} days nobody was there",

@@ -66,6 +66,8 @@ plants! {
     ForgetCalls, "forget-calls", "a new owner does not load runs of calls that have not begun";
     HastyNeeds, "hasty-needs", "a new owner takes the jobs that a trigger needs for done";
     ForgetSuccess, "forget-success", "a new owner does not know which jobs have succeeded that a trigger needs";
+    OldCalendar, "old-calendar", "an owner never reads what a calendar says by now";
+    DeafToCalendars, "deaf-to-calendars", "an owner does not hear that a calendar changed";
     DropReads, "drop-reads", "an answer of the store that is lost is not asked for again";
 }
 

@@ -65,7 +65,7 @@ impl World {
         self.ledgers.check_rest()?;
         self.callers.check_rest(&self.store.core)?;
         self.backfills.check_rest(&self.store.core, &self.jobs, self.plan.cells)?;
-        timed::check(&self.store.core, &self.jobs, self.plan.cells)
+        timed::check(&self.store.core, &self.jobs, self.plan.cells, self.heeded.version())
     }
 
     pub(crate) fn owned_cells(&self) -> impl Iterator<Item = &Cell> {
@@ -165,6 +165,9 @@ impl World {
             needs_waited: self.needs.seen.waited,
             needs_fired: self.needs.seen.fired,
             needs_missed: self.needs.seen.missed,
+            calendar_changes: self.heeded.changes(),
+            left_out: self.ledgers.told.left_out,
+            judged: self.heeded.judged,
             puts: self.puts,
             wall_clock_jumps: self.wall_clock_jumps,
             days_asleep: self.days_asleep,

@@ -9,13 +9,14 @@ use mainspring_engine::{
     Answer, Cell, Config, Event, LeaseAnswer, LeaseStep, LoadedRun, Message, Owner, OwnerConfig, RequestId,
     ShelfRead, SpecRead, Submission, Tenure, TriggersRead,
 };
-use mainspring_model::{Calendars, CellId, JobId, JobPause, MemberId, RunHead, RunId, Timestamp};
+use mainspring_model::{CellId, Epoch, JobId, JobPause, MemberId, RunHead, RunId, Timestamp};
 use mainspring_store::{Outcome, Transaction, Write};
 
+use crate::calendars;
 use crate::jobs::SimJob;
 use crate::plan::SECOND;
 use crate::plant::Plant;
-use crate::store::{Ask, Handover, Told};
+use crate::store::{Ask, Handover, PausesRead, Told};
 
 /// A question that got no answer is asked again after this.
 const PATIENCE: i64 = 2 * SECOND;
@@ -76,6 +77,10 @@ pub(crate) struct Scheduler {
     pub jobs: Arc<Vec<SimJob>>,
     config: Config,
     pub plant: Option<Plant>,
+    /// The clocks that it had for its cells: rate and offset.
+    clocks: BTreeMap<(CellId, Epoch), (i64, i64)>,
+    /// The longest that what it read of jobs was on its way.
+    pub late_max: i64,
 }
 
 impl Scheduler {
@@ -99,6 +104,8 @@ impl Scheduler {
             jobs,
             config,
             plant,
+            clocks: BTreeMap::new(),
+            late_max: 0,
         }
     }
 
@@ -131,6 +138,13 @@ impl Scheduler {
     pub(crate) fn cell_clock(&self, now: i64, cell: CellId) -> Timestamp {
         let shift = self.seats.get(&cell).map_or(0, |seat| seat.shift);
         Timestamp::from_micros(self.clock(now).as_micros() + shift)
+    }
+
+    /// When it was so late on the clock that it had for a cell as its owner, if it was.
+    pub(crate) fn when(&self, cell: CellId, epoch: Epoch, clock: Timestamp) -> Option<i64> {
+        let (rate, offset) = self.clocks.get(&(cell, epoch))?;
+        let scaled = i128::from(clock.as_micros() - offset) * 1_000_000 / i128::from(1_000_000 + rate);
+        i64::try_from(scaled).ok()
     }
 
     /// Cells that it owns and acts for.
@@ -330,14 +344,16 @@ impl Scheduler {
             }
             (Purpose::Read(cell), Told::Records(query, page)) => {
                 let rows = self.spoil_triggers(cell, self.cell_clock(now, cell), page.rows);
+                let rows = self.spoil_news(query.kind, rows);
                 let read = TriggersRead { query, rows, more: page.more };
                 self.handle(now, cell, Event::TriggersRead(Box::new(read)), &mut doings);
             }
             (Purpose::Read(cell), Told::Moments(read)) => {
                 self.handle(now, cell, Event::MomentsRead(read), &mut doings);
             }
-            (Purpose::Read(cell), Told::Pauses(keys, pauses)) => {
-                let specs = keys.into_iter().map(|key| self.spec_read(key, &pauses)).collect();
+            (Purpose::Read(cell), Told::Pauses(read)) => {
+                self.late_max = self.late_max.max(now - read.at);
+                let specs = read.keys.iter().map(|key| self.spec_read(*key, &read)).collect();
                 self.handle(now, cell, Event::SpecsRead(specs), &mut doings);
             }
             (Purpose::Insert { request, run, cell }, Told::Committed(outcomes)) => {
@@ -379,6 +395,7 @@ impl Scheduler {
         };
         let ahead = if self.plant == Some(Plant::FastClock) { 3_600 * SECOND } else { 0 };
         seat.shift = store_clock.as_micros() - clock.as_micros() + ahead;
+        self.clocks.insert((cell_id, epoch), (self.rate, self.offset + seat.shift));
         let shifted = |at: Timestamp| Timestamp::from_micros(at.as_micros() + seat.shift);
         let (clock, lease_until) = (shifted(clock), shifted(lease_until));
         let mut config = Config { cell: cell_id, ..self.config.clone() };
@@ -425,15 +442,17 @@ impl Scheduler {
         });
     }
 
-    fn spec_read(&self, (job, version): (JobId, u32), pauses: &BTreeMap<JobId, JobPause>) -> SpecRead {
-        let pause = pauses.get(&job).filter(|_| self.plant != Some(Plant::ForgetPause)).cloned();
+    fn spec_read(&self, (job, version): (JobId, u32), read: &PausesRead) -> SpecRead {
+        let pause = read.pauses.get(&job).filter(|_| self.plant != Some(Plant::ForgetPause)).cloned();
         let found = self.jobs.iter().find(|sim| sim.job.id == job && sim.readable);
         SpecRead {
             job,
             version,
             spec: found.map(|sim| self.engine_spec(sim.spec_of(version))),
             pause,
-            calendars: Calendars::default(),
+            calendars: found
+                .map(|sim| calendars::of(sim.spec_of(version), self.spoil_calendar(read.calendar)))
+                .unwrap_or_default(),
         }
     }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_engine::{
-    Backfill, End, Event, LoadedRun, TriggerCommand, TriggerKey, TriggerRow, TriggerState,
+    Backfill, End, Event, LoadedRun, TriggerCommand, TriggerKey, TriggerRow, TriggerState, calendar_news_key,
 };
 use mainspring_model::spec::Overlap;
 use mainspring_model::{CellId, JobSpec, Node, NodeState, Shelf, Timestamp, limits};
-use mainspring_store::{Outcome, Record, Transaction, Write};
+use mainspring_store::{Outcome, Record, RecordKind, Transaction, Write};
 
 use crate::plant::Plant;
 use crate::scheduler::{Doing, Purpose, Scheduler};
@@ -108,6 +108,18 @@ impl Scheduler {
             }
         };
         rows.into_iter().map(spoilt).collect()
+    }
+
+    /// Plant: nobody hears that a calendar changed.
+    pub(crate) fn spoil_news(&self, kind: RecordKind, rows: Vec<Record>) -> Vec<Record> {
+        let is_deaf = self.plant == Some(Plant::DeafToCalendars);
+        let (news, _) = calendar_news_key(&self.jobs[0].job.namespace, "");
+        if is_deaf && kind == news { Vec::new() } else { rows }
+    }
+
+    /// Plant: the calendar says what it said first.
+    pub(crate) fn spoil_calendar(&self, version: usize) -> usize {
+        if self.plant == Some(Plant::OldCalendar) { 0 } else { version }
     }
 
     fn is_needy(&self, key: &TriggerKey) -> bool {

@@ -38,9 +38,19 @@ pub(crate) enum Told {
     Tenure(Box<Handover>),
     Shelf(ShelfQuery, Page<mainspring_model::Run>, BTreeMap<JobId, JobPause>),
     Records(RecordQuery, Page<Record>),
-    Pauses(Vec<(JobId, u32)>, BTreeMap<JobId, JobPause>),
+    Pauses(Box<PausesRead>),
     Moments(Box<MomentsRead>),
     Away,
+}
+
+/// What is read with specifications: who is paused, and what the calendar says.
+#[derive(Debug, Clone)]
+pub(crate) struct PausesRead {
+    pub keys: Vec<(JobId, u32)>,
+    pub pauses: BTreeMap<JobId, JobPause>,
+    pub calendar: usize,
+    /// When it was read.
+    pub at: i64,
 }
 
 /// What a new owner has to know.
@@ -59,6 +69,8 @@ pub(crate) struct SimStore {
     pub down_until: i64,
     pub lose_answers_until: i64,
     pub clock_offset: i64,
+    /// The version of the calendar.
+    pub calendar: usize,
     pub fenced: u64,
     pub unknown: u64,
     pub commits: u64,
@@ -74,6 +86,7 @@ impl SimStore {
             down_until: 0,
             lose_answers_until: 0,
             clock_offset: 0,
+            calendar: 0,
             fenced: 0,
             unknown: 0,
             commits: 0,
@@ -131,7 +144,7 @@ impl SimStore {
             Ask::Pauses(keys) => {
                 let paused = |(job, _): &(JobId, u32)| Some((*job, self.core.job(*job)?.job_pause()?));
                 let pauses = keys.iter().filter_map(paused).collect();
-                Told::Pauses(keys, pauses)
+                Told::Pauses(Box::new(PausesRead { keys, pauses, calendar: self.calendar, at: now }))
             }
         };
         Some(told)

@@ -12,6 +12,7 @@ use mainspring_model::{
 use mainspring_store::{Transaction, Write};
 use mainspring_store_mem::MemCore;
 
+use crate::calendars;
 use crate::checker::{Verdict, Violation, fail};
 use crate::jobs::SimJob;
 use crate::ledgers::BY_HAND;
@@ -41,13 +42,19 @@ pub(crate) fn rows(sim: &SimJob, cells: u16) -> Vec<Write> {
 }
 
 /// A job is put anew, by somebody who reads the rows and writes them: the transaction of that.
-pub(crate) fn put(core: &MemCore, sim: &SimJob, cells: u16, now: Timestamp) -> Option<Transaction> {
+pub(crate) fn put(
+    core: &MemCore,
+    sim: &SimJob,
+    (cells, calendar): (u16, usize),
+    now: Timestamp,
+) -> Option<Transaction> {
     let job = core.job(sim.job.id)?;
     let version = job.current_version + 1;
     let spec = sim.spec_of(version);
     let (namespace, cell) = (&sim.job.namespace, CellId::of(&sim.job.namespace, cells));
     let (kind, key) = news_key(cell, job.id);
     let news = core.record(kind, &key).map(|record| record.revision);
+    let calendars = &calendars::of(spec, calendar);
     let merged = Merged {
         cell,
         namespace,
@@ -55,7 +62,7 @@ pub(crate) fn put(core: &MemCore, sim: &SimJob, cells: u16, now: Timestamp) -> O
         version,
         spec: Some(spec),
         now,
-        calendars: Calendars::NONE,
+        calendars,
         successes: &[],
         news,
     };
@@ -182,11 +189,12 @@ pub(crate) fn rows_of(core: &MemCore, sim: &SimJob, cells: u16) -> Vec<TriggerRo
 }
 
 /// I2, I3, I6: when the faults are over, the ledger and the runs say what the schedule says.
-pub(crate) fn check(core: &MemCore, jobs: &[SimJob], cells: u16) -> Verdict {
+pub(crate) fn check(core: &MemCore, jobs: &[SimJob], cells: u16, calendar: usize) -> Verdict {
     for sim in jobs {
         for row in rows_of(core, sim, cells) {
             let found = sim.spec.triggers.iter().find(|trigger| *trigger.name.as_str() == *row.key.name);
             let Some(trigger) = found else { continue };
+            check_next(&row, trigger, Planned::new(sim, trigger, &calendars::of(&sim.spec, calendar)))?;
             let page = core.records(&row.key.occurrences(None, LINES_MAX)).expect("a page");
             let mut lines: Vec<Occurrence> = page.rows.iter().filter_map(Occurrence::read).collect();
             lines.reverse();
@@ -194,10 +202,25 @@ pub(crate) fn check(core: &MemCore, jobs: &[SimJob], cells: u16) -> Verdict {
             let is_made_up = |line: &&Occurrence| line.backfill.is_some() && line.run.is_some();
             let made_up = lines.iter().filter(is_made_up).map(|line| line.planned).collect();
             lines.retain(|line| line.backfill.is_none() && !line.reason.starts_with(BY_HAND));
+            if !trigger.calendar.is_empty() {
+                continue; // Which moments there were depends on when somebody looked: that was checked then.
+            }
             check_moments((sim, trigger), &row, &lines, &made_up)?;
         }
     }
     Ok(())
+}
+
+/// A trigger that has come to its end has no moment left.
+fn check_next(row: &TriggerRow, trigger: &Trigger, schedule: Option<Planned>) -> Verdict {
+    let is_spent = trigger.count.is_some_and(|count| row.state.fired >= u64::from(count.get()));
+    let next = schedule.and_then(|schedule| schedule.after(row.state.cursor));
+    match next.filter(|_| !is_spent && row.state.fires_at.is_none()) {
+        Some(next) => {
+            violation("I2", &row.key, format!("{next} is planned, and nobody looks: {:?}", row.state))
+        }
+        None => Ok(()),
+    }
 }
 
 fn violation<T>(invariant: &'static str, key: &TriggerKey, what: String) -> Result<T, Violation> {

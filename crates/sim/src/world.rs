@@ -11,6 +11,7 @@ use mainspring_store::{Transaction, Write};
 
 use crate::agent::{Agent, Doings};
 use crate::backfills::Backfills;
+use crate::calendars::Heeded;
 use crate::callers::{CALL, Callers};
 use crate::checker::{Checker, Violation};
 use crate::client::Client;
@@ -29,6 +30,9 @@ use crate::trace::Trace;
 
 /// Schedulers look at their timers this often.
 pub(crate) const TICK: i64 = SECOND / 10;
+
+/// Requests from here on are nobody's.
+pub(crate) const NOBODY: u64 = 1 << 35;
 
 /// Something that is going to happen.
 #[derive(Debug)]
@@ -78,6 +82,7 @@ pub(crate) struct World {
     pub ledgers: Ledgers,
     pub backfills: Backfills,
     pub needs: Needs,
+    pub heeded: Heeded,
     /// Jobs that were put anew, wall clocks that jumped, days that nobody was there.
     pub puts: u64,
     pub wall_clock_jumps: u64,
@@ -132,6 +137,7 @@ impl World {
         let ledgers = Ledgers::new(&jobs);
         let backfills = Backfills::new(&jobs);
         let needs = Needs::new(&jobs);
+        let heeded = Heeded::new(plan.seed, &jobs);
         let client = Client::new(&plan, &jobs);
         let callers = Callers::new(&plan, &jobs);
         let operators = Operators::new(&plan, &jobs);
@@ -152,6 +158,7 @@ impl World {
             ledgers,
             backfills,
             needs,
+            heeded,
             puts: 0,
             wall_clock_jumps: 0,
             days_asleep: 0,
@@ -215,6 +222,7 @@ impl World {
             Item::Client => {
                 self.client_acts();
                 self.call_hooks();
+                self.change_calendar();
                 self.put_jobs()?;
                 self.check_dead_nodes()?;
             }
@@ -226,7 +234,9 @@ impl World {
             }
             Item::AtClient { request, answer } => {
                 let now = self.now;
-                if request >= CALL {
+                if request >= NOBODY {
+                    // Nobody waits for it.
+                } else if request >= CALL {
                     self.callers.answered(request, &answer, &self.store.core)?;
                 } else if request >= OPERATE {
                     if let Some((id, is_stop)) = self.operators.answered_backfill(request, &answer) {
