@@ -242,6 +242,17 @@ pub enum Changed {
         /// As it is now.
         node: Box<Node>,
     },
+    /// A trigger paused itself.
+    TriggerPaused {
+        /// Of which namespace.
+        namespace: Namespace,
+        /// Which.
+        key: TriggerKey,
+        /// The name of its job.
+        job: Box<str>,
+        /// Why and when.
+        pause: Pause,
+    },
 }
 
 /// The captured output of attempts.

@@ -117,6 +117,21 @@ impl Watch {
                     at: (*at).into(),
                 })
             }
+            Changed::TriggerPaused { namespace, key, job, pause } => {
+                let wanted = self.filter.namespace.as_ref().is_none_or(|place| namespace.is_within(place))
+                    && self.filter.job.is_none_or(|wanted| wanted == key.job)
+                    && self.filter.run.is_none();
+                (wanted && self.principal.may(Operation::Watch, Some(namespace))).then(|| {
+                    WatchWhat::TriggerPaused {
+                        namespace: namespace.clone(),
+                        job: key.job,
+                        job_name: job.to_string(),
+                        trigger: key.name.to_string(),
+                        note: pause.note.to_string(),
+                        at: pause.at.into(),
+                    }
+                })
+            }
             Changed::Node { node } => {
                 let only_runs = self.filter != WatchFilter::default();
                 (!only_runs && self.principal.may(Operation::NodeGet, None)).then(|| WatchWhat::Node {

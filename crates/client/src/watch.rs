@@ -35,13 +35,13 @@ impl News {
         match &self.0.what {
             WatchWhat::Run { id, .. } => *id == run,
             WatchWhat::Reset => true,
-            WatchWhat::Node { .. } => false,
+            WatchWhat::Node { .. } | WatchWhat::TriggerPaused { .. } => false,
         }
     }
 }
 
 impl Client {
-    /// News of runs and nodes from now on.
+    /// News of runs, nodes, and triggers that paused themselves, from now on.
     pub fn watch(&self, query: &WatchQuery) -> Watch {
         let call = Call::get(&["v1", "watch"])
             .maybe("namespace", query.namespace.as_ref())

@@ -138,7 +138,7 @@ fn a_trigger_that_pauses_itself_is_told_with_its_row() {
     world.end(run, Cause::Exit { code: 1 });
     let batch = world.cell.cut().expect("the end");
     let [paused] = &batch.paused[..] else { panic!("{:?}", batch.paused) };
-    assert_eq!((&*paused.job, &*paused.trigger), (job.spec.name.as_str(), "every"));
+    assert_eq!((&*paused.job, &*paused.key.name), (job.spec.name.as_str(), "every"));
     assert_eq!(&*paused.pause.note, "paused itself: its last 1 runs failed for good");
     world.write(&batch);
     assert!(world.trigger(&job, "every").state.pause.is_some(), "in the same transaction");

@@ -9,7 +9,7 @@ use std::time::Duration;
 use mainspring_model::{JobSpec, Namespace, Pause, RunHead, RunState, Timestamp};
 
 use super::pending::End;
-use super::row::{Occurrence, Outcome};
+use super::row::{Occurrence, Outcome, TriggerKey};
 use crate::cell::Cell;
 use crate::runs::RunEntry;
 
@@ -31,10 +31,10 @@ pub(super) struct Ended {
 pub struct TriggerPaused {
     /// Where its job lives.
     pub namespace: Namespace,
+    /// Which.
+    pub key: TriggerKey,
     /// The name of its job.
     pub job: Box<str>,
-    /// Its name.
-    pub trigger: Arc<str>,
     /// Who, why and when.
     pub pause: Pause,
 }
@@ -109,7 +109,7 @@ impl Cell {
             let paused = TriggerPaused {
                 namespace: head.namespace.clone(),
                 job: spec.name.as_str().into(),
-                trigger: self.triggers.entries[ix].row.key.name.clone(),
+                key: self.triggers.entries[ix].row.key.clone(),
                 pause,
             };
             self.outbox.paused.insert(ix, paused);

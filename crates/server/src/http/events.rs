@@ -54,6 +54,7 @@ pub(crate) fn news(edge: Arc<Edge>, caller: Caller, watch: Watch) -> impl Stream
                     let name = match event.what {
                         mainspring_wire::api::WatchWhat::Run { .. } => "run",
                         mainspring_wire::api::WatchWhat::Node { .. } => "node",
+                        mainspring_wire::api::WatchWhat::TriggerPaused { .. } => "trigger_paused",
                         mainspring_wire::api::WatchWhat::Reset => "reset",
                     };
                     let sent = Event::default().event(name).data(data);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mainspring_app::audit;
 use mainspring_app::ports::Changed;
-use mainspring_engine::{Cell, Message};
+use mainspring_engine::{Batch, Cell, Message};
 use mainspring_model::Timestamp;
 use mainspring_store::Outcome;
 use tokio_util::sync::CancellationToken;
@@ -85,15 +85,11 @@ impl Seat {
         if reign.batch.is_some() {
             return false;
         }
-        let (mut transaction, engine_writes) = match reign.cell.cut() {
-            Some(batch) => {
-                let writes = batch.transaction.writes.len();
-                reign.audit.extend(batch.paused.into_iter().map(translate::paused));
-                (batch.transaction, writes)
-            }
-            None => return self.write_audit(),
-        };
-        let changes = translate::changes(&reign.cell, &transaction, reign.now(self.config.clock));
+        let Some(Batch { mut transaction, paused, .. }) = reign.cell.cut() else { return self.write_audit() };
+        let engine_writes = transaction.writes.len();
+        let mut changes = translate::changes(&reign.cell, &transaction, reign.now(self.config.clock));
+        changes.extend(translate::pauses(&paused, &transaction));
+        reign.audit.extend(paused.into_iter().map(translate::paused));
         let entries = std::mem::take(&mut reign.audit);
         transaction.writes.extend(self.config.chain.record(reign.now(self.config.clock), entries));
         reign.batch = Some(Flight { engine_writes, changes });

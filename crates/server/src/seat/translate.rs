@@ -3,7 +3,7 @@
 use mainspring_app::Operation;
 use mainspring_app::audit::{Entry, Outcome};
 use mainspring_app::ports::{Changed, Command};
-use mainspring_engine::{Cell, Event, LoadedRun, RequestId, TriggerPaused};
+use mainspring_engine::{Cell, Event, LoadedRun, RequestId, TriggerPaused, TriggerRow};
 use mainspring_model::Timestamp;
 use mainspring_store::{Transaction, Write};
 
@@ -22,19 +22,33 @@ pub(super) fn event(command: Command, request: RequestId, row: Option<Box<Loaded
 
 /// A trigger that paused itself, as it is written down.
 pub(super) fn paused(paused: TriggerPaused) -> Entry {
-    let TriggerPaused { namespace, job, trigger, pause } = paused;
+    let TriggerPaused { namespace, key, job, pause } = paused;
     Entry {
         at: pause.at,
         actor: pause.by.as_ref().into(),
         token: None,
         operation: Operation::TriggerPause,
         namespace: Some(namespace),
-        target: Some(format!("{job}/{trigger}").into()),
+        target: Some(format!("{job}/{}", key.name).into()),
         outcome: Outcome::Allowed,
         detail: Some(pause.note),
         request_id: None,
         from: None,
     }
+}
+
+/// Triggers that paused themselves, as watchers are told, each with the place of its row in the batch.
+pub(super) fn pauses(paused: &[TriggerPaused], transaction: &Transaction) -> Vec<(usize, Changed)> {
+    let place = |one: &TriggerPaused| {
+        let is_row = |write: &Write| match write {
+            Write::PutRecord(record) => TriggerRow::read(record).is_some_and(|row| row.key == one.key),
+            _ => false,
+        };
+        let place = transaction.writes.iter().position(is_row)?;
+        let TriggerPaused { namespace, key, job, pause } = one.clone();
+        Some((place, Changed::TriggerPaused { namespace, key, job, pause }))
+    };
+    paused.iter().filter_map(place).collect()
 }
 
 /// What a batch will have changed, each with its place in it.

@@ -33,6 +33,24 @@ async fn news_are_told_to_those_who_may_hear_them_and_resumed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_trigger_that_pauses_itself_is_news() {
+    let world = World::start().await;
+    world.job("rival", "etl").await;
+    let ann = world.somebody("ann", Some("acme"), Some("viewer")).await;
+    let bob = world.somebody("bob", Some("rival"), Some("viewer")).await;
+    let mut stream = world.call(&ann, "GET", "/v1/watch", None).await;
+    let mut elsewhere = world.call(&bob, "GET", "/v1/watch", None).await;
+    // Nobody is there who could take its runs.
+    let triggers = json!([{"delay": "1h", "pause_after": 1}]);
+    let job = json!({"name": "late", "script": "true", "retry": 0, "timeout": {"queue": "1s"}, "triggers": triggers});
+    world.put("/v1/jobs/late?namespace=acme", job).await.expect(201);
+    let told = stream.read_until("event: trigger_paused").await + &stream.read_until("}").await;
+    assert!(told.contains("paused itself: its last 1 runs failed for good"), "{told}");
+    let seen = world.run("rival", "etl").await;
+    assert!(!elsewhere.read_until(&seen).await.contains("trigger_paused"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_follower_of_a_run_that_never_starts_hears_its_end() {
     let world = World::start().await;
     world.job("acme", "etl").await;

@@ -50,6 +50,21 @@ pub enum WatchWhat {
         /// Its revision now.
         revision: u64,
     },
+    /// A trigger paused itself, because its runs failed.
+    TriggerPaused {
+        /// Of which namespace.
+        namespace: Namespace,
+        /// Of which job.
+        job: JobId,
+        /// What the job is called.
+        job_name: String,
+        /// The trigger's name.
+        trigger: String,
+        /// Why.
+        note: String,
+        /// When.
+        at: Time,
+    },
     /// What happened between the last event and this one is forgotten: read everything anew.
     Reset,
 }
