@@ -12,7 +12,8 @@ use mainspring_model::{ErrorCode, JobSpec, Pause, RunId, Shelf, Timestamp, time}
 use serde_json::{Map, Value};
 
 use super::Owed;
-use super::row::{Occurrence, Outcome, TriggerKey};
+use super::ledger::{Occurrence, Outcome};
+use super::row::TriggerKey;
 use crate::cell::Cell;
 use crate::event::RequestId;
 use crate::message::{Answer, Message};

@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Owed;
 use super::catch_up::{Moments, Stretch};
-use super::row::{Occurrence, Outcome, TriggerKey, TriggerState};
+use super::ledger::{Occurrence, Outcome};
+use super::row::{TriggerKey, TriggerState};
 use crate::cell::Cell;
 use crate::event::RequestId;
 use crate::message::{Answer, Message};

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use super::Owed;
 use super::ends::TriggerPaused;
-use super::row::Occurrence;
+use super::ledger::Occurrence;
 use crate::cell::Cell;
 use crate::outbox::Written;
 use crate::timers::Armed;

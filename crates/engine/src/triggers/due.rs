@@ -8,8 +8,8 @@ use mainspring_model::{ErrorCode, JobId, JobSpec, RunId, Timestamp, limits};
 
 use super::catch_up::catch_up;
 use super::cursor::Again;
+use super::ledger::{Occurrence, Outcome};
 use super::pending::End;
-use super::row::{Occurrence, Outcome};
 use crate::cell::Cell;
 use crate::message::{Answer, Message};
 use crate::timers::Subject;

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use mainspring_model::{JobSpec, Namespace, Pause, RunHead, RunState, Timestamp};
 
+use super::ledger::{Occurrence, Outcome};
 use super::pending::End;
-use super::row::{Occurrence, Outcome, TriggerKey};
+use super::row::TriggerKey;
 use crate::cell::Cell;
 use crate::runs::RunEntry;
 

@@ -8,7 +8,7 @@ use mainspring_model::{Fired, JobSpec, Payload, RunHead, RunId, RunState, RunSta
 use serde_json::{Map, Value};
 
 use super::Wanted;
-use super::row::{Occurrence, Outcome};
+use super::ledger::{Occurrence, Outcome};
 use crate::cell::Cell;
 use crate::keys;
 use crate::message::{Answer, Message};

@@ -4,7 +4,7 @@
 //! is due, and forgotten after. A firing is a run, a line of the ledger and the trigger's row in one transaction (I3); the
 //! run's id follows from the trigger and the planned moment, so a second firing of it cannot exist (I1).
 //!
-//! - `row` is what is kept, and how a new version of a job changes it.
+//! - `row` is where a trigger stands, `ledger` what became of each moment; `merge` is what a new version of a job makes of rows.
 //! - `catch_up` decides which moments fire: pure.
 //! - `due` looks at a trigger whose time has come; `fire` makes its run.
 //! - `backfill` makes up for moments of the past.
@@ -23,6 +23,8 @@ mod cut;
 mod due;
 mod ends;
 mod fire;
+mod ledger;
+mod merge;
 mod needs;
 mod pending;
 mod read;
@@ -47,9 +49,11 @@ pub use command::TriggerCommand;
 pub use cursor::{Jumped, Moved};
 pub(crate) use cut::{Line, PER_BATCH_MAX};
 pub use ends::TriggerPaused;
+pub use ledger::{Occurrence, Outcome};
+pub use merge::{Merged, merge, news_key};
 pub use needs::{Needed, Success};
 pub use pending::End;
-pub use row::{Follows, Merged, Occurrence, Outcome, TriggerKey, TriggerRow, TriggerState, merge, news_key};
+pub use row::{Follows, TriggerKey, TriggerRow, TriggerState};
 
 /// What is wanted of a trigger, and whom to answer.
 type Asked = Vec<(RequestId, Wanted)>;

@@ -5,11 +5,12 @@ use mainspring_store::{Record, RecordQuery};
 use rustc_hash::FxHashSet;
 
 use super::Owed;
+use super::TriggersRead;
 use super::calendars::is_calendar_news;
 use super::fire::is_untouched;
+use super::merge::{self, news_of};
 use super::pending::End;
-use super::row::{self, TriggerKey, TriggerRow};
-use super::{TriggersRead, row::news_of};
+use super::row::{TriggerKey, TriggerRow};
 use crate::cell::Cell;
 use crate::message::{Answer, Message};
 
@@ -33,7 +34,7 @@ impl Cell {
 
     pub(crate) fn triggers_read(&mut self, now: Timestamp, read: TriggersRead) {
         let TriggersRead { query, rows, more } = read;
-        if row::is_news(&query) {
+        if merge::is_news(&query) {
             self.news_read(&rows, query.after.is_none() && !more);
             return match rows.last() {
                 Some(last) if more => self.read_on(query, last),
@@ -112,7 +113,7 @@ impl Cell {
 
     fn news_read(&mut self, rows: &[Record], whole: bool) {
         for record in rows {
-            let Some(job) = row::news_about(record) else { continue };
+            let Some(job) = merge::news_about(record) else { continue };
             if self.triggers.news.insert(job, record.revision) != Some(record.revision) {
                 self.triggers_changed(job);
             }
@@ -120,7 +121,7 @@ impl Cell {
         if !whole {
             return;
         }
-        let known: FxHashSet<JobId> = rows.iter().filter_map(row::news_about).collect();
+        let known: FxHashSet<JobId> = rows.iter().filter_map(merge::news_about).collect();
         self.triggers.news.retain(|job, _| known.contains(job));
     }
 
@@ -174,7 +175,7 @@ impl Cell {
             };
         }
         let (asked, waits) = (entry.asked.take(), entry.waits);
-        let state = row::carried(&entry.row.state, row.state.clone());
+        let state = merge::carried(&entry.row.state, row.state.clone());
         let changed = state != row.state;
         if !entry.row.state.follows_the_same(&state) {
             self.triggers.pending.clear(&row.key);

@@ -7,7 +7,8 @@ use mainspring_model::{BackfillId, BackfillOrder, Run, RunId, RunState, Timestam
 use mainspring_store::{Page, Record, RecordKey, RecordQuery};
 
 use super::super::catch_up::Moments;
-use super::super::row::{Occurrence, TriggerKey};
+use super::super::ledger::Occurrence;
+use super::super::row::TriggerKey;
 use super::Backfill;
 
 /// Moments whose past is asked for at once: as many as there is room for, and some, because many are left alone.

@@ -10,7 +10,7 @@ use mainspring_model::{
 };
 
 use super::super::fire::cut;
-use super::super::row::{Occurrence, Outcome};
+use super::super::ledger::{Occurrence, Outcome};
 use super::{Backfill, LIVE_MAX, MomentsQuery, MomentsRead, OVER_MAX};
 use crate::cell::Cell;
 use crate::message::Message;
