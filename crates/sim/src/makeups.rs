@@ -53,7 +53,7 @@ impl Makeup {
         };
         let span = |at: i64| (at, at + ASKED_FOR);
         let again = rng.chance(40).then(|| span(at + rng.range(0, 30 * SECOND)));
-        let stopped = rng.chance(30).then(|| span(at + rng.range(SECOND, 25 * SECOND)));
+        let stopped = rng.chance(45).then(|| span(at + rng.range(SECOND / 2, 15 * SECOND)));
         let asked = std::iter::once(span(at)).chain(again).collect();
         Self { of: clocks[rng.index(clocks.len())], backfill, asked, stopped }
     }

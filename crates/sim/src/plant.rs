@@ -25,7 +25,7 @@ macro_rules! plants {
 }
 
 plants! {
-    NoUniqueKey, "no-unique-key", "the store does not keep idempotency keys unique";
+    NoUniqueKey, "no-unique-key", "the store does not keep the idempotency keys of submissions unique";
     NoEpochCheck, "no-epoch-check", "the store takes the writes of a deposed owner";
     NoVersionCheck, "no-version-check", "a deposed owner's updates are written whatever the row's version";
     TakeoverAtOnce, "takeover-at-once", "a lease is taken without watching it die, and its holder does not look at its end";

@@ -153,7 +153,7 @@ impl Scheduler {
 
     fn spoil_backfill(&self, backfill: &mut Backfill) {
         match self.plant {
-            Some(Plant::ForgetActive) => backfill.active.clear(),
+            Some(Plant::ForgetActive) if !backfill.looked_at_all => backfill.active.clear(),
             Some(Plant::ForgetStop) if backfill.stopped_by.is_some() => {
                 (backfill.looked_at_all, backfill.stopped_by, backfill.ended_at) = (false, None, None);
             }

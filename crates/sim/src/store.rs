@@ -190,7 +190,8 @@ impl SimStore {
                 && self.core.run(run.head.id).is_some()
             {
                 let mut head = (*run.head).clone();
-                head.id = mainspring_model::RunId::new(head.id.made_at(), u128::from(self.commits));
+                let other = u128::from(head.id.hash64()) << 64 | u128::from(self.commits);
+                head.id = mainspring_model::RunId::new(head.id.made_at(), other);
                 run.head = head.into();
             }
         }
@@ -211,7 +212,9 @@ impl SimStore {
 
 fn strip_keys(transaction: &mut Transaction) {
     for write in &mut transaction.writes {
-        if let Write::InsertRun(run) = write {
+        if let Write::InsertRun(run) = write
+            && run.head.fired.is_none()
+        {
             let mut head = (*run.head).clone();
             head.idempotency_key = None;
             run.head = head.into();

@@ -199,7 +199,8 @@ impl World {
     pub(crate) fn step(&mut self) -> Result<bool, Violation> {
         let Some((at, item)) = self.agenda.pop() else { return Ok(false) };
         self.now = at;
-        if at > REST_BY || (self.client.is_done(at) && self.is_at_rest()) {
+        let may_end = matches!(item, Item::Client) && self.client.is_done(at);
+        if at > REST_BY || (may_end && self.is_at_rest()) {
             return Ok(false);
         }
         self.steps += 1;
