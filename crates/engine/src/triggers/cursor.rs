@@ -98,6 +98,12 @@ impl Book {
         self.lines.iter().map(|(_, line)| line).filter(counts).count() as u64
     }
 
+    /// The last moment that was told.
+    fn end(&self) -> Option<Timestamp> {
+        let lines = self.lines.iter().map(|(_, line)| line).filter(|line| line.backfill.is_none());
+        lines.map(|line| line.through.unwrap_or(line.planned)).max()
+    }
+
     /// Lines after this moment that are told anew, with their revisions.
     fn old(&self, after: Timestamp) -> BTreeMap<Timestamp, u64> {
         let later = self.lines.iter().filter(|(_, line)| line.planned > after && line.backfill.is_none());
@@ -225,6 +231,8 @@ impl Cell {
         let jumped = moved.jumped.take();
         if std::mem::take(&mut moved.put) {
             state.fired += book.made(moved.told.map_or(*from, |told| told.max(*from)));
+            // Also what is not planned any more, because a calendar changed.
+            moved.told = moved.told.max(book.end());
         }
         if let Some((revision, line)) = book.across(*from) {
             let stretch = moments.stretch(line.planned, moments.until(line.planned, *from));
