@@ -1,7 +1,7 @@
 //! What backfills promise: each moment of the range has one run of the backfill, or a reason; never are more active than may
 //! be, none is made after it was stopped, no moment has two, and the row counts what the ledger says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mainspring_engine::{Backfill, Occurrence, TriggerKey, TriggerRow};
 use mainspring_model::{
@@ -9,6 +9,7 @@ use mainspring_model::{
 };
 use mainspring_store_mem::{Change, MemCore};
 
+use crate::calendars::Versions;
 use crate::checker::{Verdict, Violation, fail};
 use crate::jobs::SimJob;
 use crate::timed::{self, Planned};
@@ -26,7 +27,9 @@ struct Known {
 /// All backfills.
 #[derive(Debug, Default)]
 pub(crate) struct Backfills {
-    schedules: BTreeMap<(JobId, Box<str>), Planned>,
+    schedules: BTreeMap<(JobId, Box<str>), (Planned, Versions)>,
+    /// The versions of the calendar that were in force.
+    calendars: BTreeSet<usize>,
     of: BTreeMap<BackfillId, Known>,
 }
 
@@ -53,11 +56,17 @@ impl Backfills {
         for sim in jobs {
             for trigger in &sim.spec.triggers {
                 if let Some(planned) = Planned::new(sim, trigger, Calendars::NONE) {
-                    schedules.insert((sim.job.id, trigger.name.as_str().into()), planned);
+                    let place = (sim.job.id, trigger.name.as_str().into());
+                    schedules.insert(place, (planned, Versions::new(sim, trigger)));
                 }
             }
         }
-        Self { schedules, of: BTreeMap::new() }
+        Self { schedules, calendars: BTreeSet::from([0]), of: BTreeMap::new() }
+    }
+
+    /// From now on this version of the calendar is in force.
+    pub(crate) fn calendar_changed(&mut self, version: usize) {
+        self.calendars.insert(version);
     }
 
     pub(crate) fn seen(&self) -> Seen {
@@ -98,7 +107,10 @@ impl Backfills {
         let planned = line.planned;
         let is_in = known.row.from <= planned && planned < known.row.until;
         let schedule = self.schedules.get(&(key.job, Box::from(&*key.name)));
-        if !is_in || schedule.is_some_and(|schedule| !schedule.has(planned)) {
+        let is_planned = |(schedule, versions): &(Planned, Versions)| {
+            schedule.has(planned) && versions.any_has(self.calendars.iter(), planned)
+        };
+        if !is_in || !schedule.is_some_and(is_planned) {
             return violation(id, key, format!("{planned} is none of its moments"));
         }
         let run = line.run.and_then(|run| core.run(run)).and_then(|run| run.head.fired.as_ref());
@@ -210,7 +222,7 @@ impl Backfills {
                 return violation(*id, &known.key, format!("does not end: {:?}", known.row));
             }
             if let Some(schedule) = self.schedules.get(&(known.key.job, Box::from(&*known.key.name))) {
-                check_moments(*id, known, schedule, core)?;
+                check_moments(*id, known, schedule, &self.calendars, core)?;
             }
             check_ends(*id, known, core)?;
         }
@@ -219,7 +231,13 @@ impl Backfills {
 }
 
 /// Each moment that was looked at has its line, or another run that is the reason why not.
-fn check_moments(id: BackfillId, known: &Known, schedule: &Planned, core: &MemCore) -> Verdict {
+fn check_moments(
+    id: BackfillId,
+    known: &Known,
+    (schedule, versions): &(Planned, Versions),
+    calendars: &BTreeSet<usize>,
+    core: &MemCore,
+) -> Verdict {
     let Known { key, row, lines, .. } = known;
     let is_looked_at = |planned: &Timestamp| match (row.stopped_by.is_some(), row.order) {
         (false, _) => true,
@@ -228,7 +246,7 @@ fn check_moments(id: BackfillId, known: &Known, schedule: &Planned, core: &MemCo
     };
     let mut left = 0;
     for planned in schedule.between(row.from, row.until).filter(is_looked_at) {
-        if lines.contains_key(&planned) {
+        if lines.contains_key(&planned) || !versions.all_have(calendars.iter(), planned) {
             continue;
         }
         left += 1;
@@ -239,7 +257,9 @@ fn check_moments(id: BackfillId, known: &Known, schedule: &Planned, core: &MemCo
     let made = lines.values().filter(|line| line.run.is_some()).count() as u64;
     let refused = lines.len() as u64 - made;
     let tally = row.tally;
-    if (tally.made, tally.left, tally.refused) != (made, left, refused) {
+    // Which moments a calendar left out depends on when somebody looked.
+    let left_fits = if versions.are_heeded() { tally.left >= left } else { tally.left == left };
+    if (tally.made, tally.refused) != (made, refused) || !left_fits {
         let what = format!("{made} were made, {left} left, {refused} refused, and the row says {tally:?}");
         return violation(id, key, what);
     }

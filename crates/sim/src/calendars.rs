@@ -48,11 +48,29 @@ fn named(version: usize) -> Calendars {
     std::iter::once((NAME.into(), Arc::new(calendar))).collect()
 }
 
-/// The moments of a trigger by each version; none when it heeds none.
-pub(crate) fn versions(sim: &SimJob, trigger: &Trigger) -> Vec<Planned> {
-    match trigger.calendar.is_empty() {
-        true => Vec::new(),
-        false => (0..VERSIONS.len()).filter_map(|n| Planned::new(sim, trigger, &named(n))).collect(),
+/// The moments of a trigger by each version of the calendar, if it heeds one.
+#[derive(Debug)]
+pub(crate) struct Versions(Vec<Planned>);
+
+impl Versions {
+    pub(crate) fn new(sim: &SimJob, trigger: &Trigger) -> Self {
+        let count = if trigger.calendar.is_empty() { 0 } else { VERSIONS.len() };
+        Self((0..count).filter_map(|n| Planned::new(sim, trigger, &named(n))).collect())
+    }
+
+    /// Whether there is a calendar.
+    pub(crate) fn are_heeded(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// Whether none of these versions leaves a moment out.
+    pub(crate) fn all_have<'a>(&self, mut versions: impl Iterator<Item = &'a usize>, at: Timestamp) -> bool {
+        !self.are_heeded() || versions.all(|version| self.0[*version].has(at))
+    }
+
+    /// Whether one of these versions does not leave a moment out.
+    pub(crate) fn any_has<'a>(&self, mut versions: impl Iterator<Item = &'a usize>, at: Timestamp) -> bool {
+        !self.are_heeded() || versions.any(|version| self.0[*version].has(at))
     }
 }
 
@@ -63,7 +81,7 @@ pub(crate) struct Heeded {
     /// From when on which version was in force.
     history: Vec<(i64, usize)>,
     places: Vec<Namespace>,
-    of: BTreeMap<(JobId, Box<str>), Vec<Planned>>,
+    of: BTreeMap<(JobId, Box<str>), Versions>,
     /// Runs of moments that some version leaves out, and some does not.
     pub judged: u64,
 }
@@ -79,7 +97,7 @@ impl Heeded {
         for sim in jobs {
             for trigger in sim.spec.triggers.iter().filter(|trigger| !trigger.calendar.is_empty()) {
                 heeded.places.push(sim.job.namespace.clone());
-                heeded.of.insert((sim.job.id, trigger.name.as_str().into()), versions(sim, trigger));
+                heeded.of.insert((sim.job.id, trigger.name.as_str().into()), Versions::new(sim, trigger));
             }
         }
         heeded.places.sort_unstable();
@@ -127,7 +145,7 @@ impl Heeded {
     ) -> Verdict {
         for change in changes.iter().filter(|change| change.before.is_none()) {
             let head = &change.head;
-            let Some(fired) = &head.fired else { continue };
+            let Some(fired) = head.fired.as_ref().filter(|fired| fired.backfill.is_none()) else { continue };
             let Some(versions) = self.of.get(&(head.job, fired.trigger.clone())) else { continue };
             let line = written.lines.iter().find(|(_, line)| line.run == Some(head.id));
             let is_by_hand = line.is_some_and(|(_, line)| line.reason.starts_with(BY_HAND));
@@ -137,12 +155,12 @@ impl Heeded {
             let until = self.history.iter().skip(1).map(|(at, _)| *at).chain(std::iter::once(i64::MAX));
             let read = self.history.iter().zip(until).filter(|(_, until)| *until > since);
             let read: Vec<usize> = read.map(|((_, version), _)| *version).collect();
-            let has = |version: &usize| versions[*version].has(fired.planned);
-            if !read.iter().any(has) {
+            if !versions.any_has(read.iter(), fired.planned) {
                 let what = format!("{} fired, which versions {read:?} leave out", fired.planned);
                 return fail("calendar", head.id, what);
             }
-            self.judged += u64::from(self.history.iter().any(|(_, version)| !has(version)));
+            let all = self.history.iter().map(|(_, version)| version);
+            self.judged += u64::from(!versions.all_have(all, fired.planned));
         }
         Ok(())
     }

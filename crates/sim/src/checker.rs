@@ -2,8 +2,9 @@
 //! happen, and knows what may never be. It trusts neither the engine nor the agents.
 //!
 //! Held here: I4, I5, I9, I10, I11, I12, I18, I21, I25, pauses, drains and goodbyes; in `promises`: I7, I8,
-//! deadlines and checkpoints; in `overlap`: overlap policies; in `timed`: I1–I4, I6 and triggers. In `rest`, all the time: I19, I22; when the faults are over:
-//! I5, I16-like liveness, I20.
+//! deadlines and checkpoints; in `overlap`: overlap policies; in `timed` and `ledgers`: I1–I4, I6 and triggers; in `backfills`,
+//! `calendars`, `callers` and `needs`: what those promise beyond that. In `rest`, all the time: I19, I22; when the faults are
+//! over: I5, I16-like liveness, I20.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -117,6 +117,7 @@ impl World {
         self.store.core.commit(&transaction).expect("a change of a calendar");
         self.store.calendar = version;
         self.ledgers.calendar_changed(version);
+        self.backfills.calendar_changed(version);
         self.trace.say(self.now, format_args!("version {version} of the calendar is put"));
         if self.rng.chance(50) {
             for cell in (0..self.plan.cells).map(CellId) {

@@ -11,7 +11,7 @@ use mainspring_model::spec::{On, Trigger, When};
 use mainspring_model::{Calendars, JobId, RunId, RunStatus, Shelf, Timestamp};
 use mainspring_store_mem::{Change, MemCore};
 
-use crate::calendars;
+use crate::calendars::Versions;
 use crate::checker::{Verdict, Violation, fail};
 use crate::jobs::SimJob;
 use crate::timed::Planned;
@@ -42,7 +42,7 @@ struct Known {
     trigger: Trigger,
     schedule: Option<Planned>,
     /// Its moments by each version of the calendar, where it heeds one.
-    versions: Vec<Planned>,
+    versions: Versions,
     /// The job whose ends it follows.
     follows: Option<(JobId, On)>,
     lines: BTreeMap<Timestamp, Occurrence>,
@@ -64,17 +64,6 @@ pub(crate) struct Ledgers {
     /// The versions of the calendar that were in force.
     calendars: BTreeSet<usize>,
     pub told: Told,
-}
-
-impl Known {
-    /// Whether none of these versions of the calendar leaves a moment out.
-    fn is_planned_by_all(&self, versions: &BTreeSet<usize>, at: Timestamp) -> bool {
-        self.versions.is_empty() || versions.iter().all(|version| self.versions[*version].has(at))
-    }
-
-    fn is_planned_by_any(&self, versions: &BTreeSet<usize>, at: Timestamp) -> bool {
-        self.versions.is_empty() || versions.iter().any(|version| self.versions[*version].has(at))
-    }
 }
 
 fn violation<T>(invariant: &'static str, key: &TriggerKey, what: String) -> Result<T, Violation> {
@@ -100,7 +89,7 @@ impl Ledgers {
                 let known = Known {
                     trigger: trigger.clone(),
                     schedule: Planned::new(sim, trigger, Calendars::NONE),
-                    versions: calendars::versions(sim, trigger),
+                    versions: Versions::new(sim, trigger),
                     follows,
                     lines: BTreeMap::new(),
                     by_hand: BTreeSet::new(),
@@ -199,7 +188,7 @@ impl Ledgers {
         let through = line.through.unwrap_or(planned);
         if let Some(schedule) = &known.schedule {
             for at in [planned, through] {
-                if !schedule.has(at) || !known.is_planned_by_any(&self.calendars, at) {
+                if !schedule.has(at) || !known.versions.any_has(self.calendars.iter(), at) {
                     return violation("I6", key, format!("{at} is not planned, told is {line:?}"));
                 }
             }
@@ -250,7 +239,7 @@ impl Ledgers {
             match line.map(|line| line.through.unwrap_or(line.planned)).filter(|through| *through >= at) {
                 Some(through) => known.covered = through.min(until).max(at),
                 None if known.made_up.contains(&at) => known.covered = at,
-                None if !known.is_planned_by_all(&self.calendars, at) => {
+                None if !known.versions.all_have(self.calendars.iter(), at) => {
                     known.covered = at;
                     self.told.left_out += 1;
                 }
@@ -259,7 +248,7 @@ impl Ledgers {
         }
         let last = known.lines.last_key_value().map(|(_, line)| line.through.unwrap_or(line.planned));
         // What the calendar leaves out by now is of no interest to a row that somebody put.
-        let last = last.filter(|last| known.is_planned_by_all(&self.calendars, *last));
+        let last = last.filter(|last| known.versions.all_have(self.calendars.iter(), *last));
         match last.filter(|last| *last > until && !moved.put && moved.told.is_none_or(|told| *last > told)) {
             Some(last) => violation("I3", key, format!("{last} is told, and the row is at {until}")),
             None => Ok(()),

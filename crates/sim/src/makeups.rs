@@ -33,8 +33,6 @@ impl Makeup {
             .filter(|(_, sim)| !sim.is_of_a_crowd())
             .flat_map(|(n, sim)| (0..sim.spec.triggers.len()).map(move |m| (n, m)))
             .filter(|(n, m)| has_clock(&jobs[*n].spec.triggers[*m]))
-            // Which moments there were depends on when it is asked.
-            .filter(|(n, m)| jobs[*n].spec.triggers[*m].calendar.is_empty())
             .collect();
         (0..rng.range(1, 5)).map(|_| Self::any(&mut rng, &clocks)).collect()
     }
