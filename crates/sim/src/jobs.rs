@@ -151,7 +151,7 @@ const JOBS: &[(&str, Nature, &str)] = &[
         "called",
         Nature::Ordinary,
         "script: exit 0\nparameters: {delivery: {type: integer, default: 0}}\n\
-         triggers: [{name: any, webhook: {}}, {name: few, webhook: {}, count: 3}]",
+         triggers: [{webhook: {}}]",
     ),
     (
         "called-alone",
@@ -182,6 +182,11 @@ const JOBS: &[(&str, Nature, &str)] = &[
          misfire: {policy: all, window: 60s, max: 99}, until: 1970-01-01T00:01:40Z}, \
          {name: both, every: 17s, needs: [needed, {job: followed, within: 5s}], misfire: skip, \
          until: 1970-01-01T00:01:40Z}]",
+    ),
+    (
+        "called-few",
+        Nature::Ordinary,
+        "script: exit 0\nparameters: {delivery: {type: integer, default: 0}}\ntriggers: [{webhook: {}, count: 3}]",
     ),
 ];
 
