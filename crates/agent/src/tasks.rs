@@ -117,7 +117,8 @@ pub(crate) fn refused(refusal: Refusal, message: String, node: NodeId) -> TaskEn
         Refusal::Invalid | Refusal::CannotExecute => Cause::StartFailed { message },
         Refusal::AlreadyOver => Cause::Vanished { node },
     };
-    let usage = Usage { silent: true, ..Usage::default() };
+    // What is over already may have said something.
+    let usage = Usage { silent: refusal != Refusal::AlreadyOver, ..Usage::default() };
     TaskEnd { cause, stopped: false, elapsed: None, result: None, usage }
 }
 

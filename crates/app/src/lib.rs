@@ -53,5 +53,6 @@ pub use principal::{Caller, Principal};
 pub use random::Random;
 pub use runs::{LogQuery, LogTarget};
 pub use secret::SecretKind;
+pub use triggers::LastSuccesses;
 pub use triggers::{Named as NamedTrigger, read_moments};
 pub use watch::{Watch, WatchFilter};

@@ -58,8 +58,8 @@ pub use owner::{LeaseAnswer, LeaseStep, Owner, OwnerConfig};
 pub use shape::priority_of;
 pub use stats::Stats;
 pub use triggers::{
-    Backfill, End, Follows, HookCall, Jumped, Merged, MomentsQuery, MomentsRead, Moved, Needed, Occurrence,
-    Outcome, SpecRead, Success, Tally, TriggerCommand, TriggerKey, TriggerPaused, TriggerRow, TriggerState,
+    Backfill, End, Follows, HookCall, Jumped, Merged, MomentsQuery, MomentsRead, Moved, Occurrence, Outcome,
+    SpecRead, Success, Tally, TriggerCommand, TriggerKey, TriggerPaused, TriggerRow, TriggerState,
     TriggersRead, calendar_news, calendar_news_key, merge, news_key,
 };
 pub use view::NodeView;

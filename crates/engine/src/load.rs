@@ -93,6 +93,7 @@ impl Cell {
         self.arm_horizon();
         self.arm_poll(now);
         self.recall_triggers();
+        self.look_for_calendar_news();
         self.follow_early(now);
         self.begin_early_calls(now);
         if self.overflow.after.is_some() {

@@ -45,8 +45,8 @@ pub(crate) struct Outbox {
     pub(crate) memories: BTreeSet<About>,
     /// Triggers changed since the last cut.
     pub(crate) dirty_triggers: Vec<usize>,
-    /// Those of them that paused themselves.
-    pub(crate) paused: FxHashMap<usize, TriggerPaused>,
+    /// Those of them that paused themselves, and whether that is being written.
+    pub(crate) paused: FxHashMap<usize, (TriggerPaused, bool)>,
     /// Lines of the ledger, in the order of their runs.
     pub(crate) ledger: VecDeque<Line>,
     /// How many of those there are of each trigger that has any.

@@ -132,8 +132,26 @@ fn an_order_that_never_arrived_is_cancelled_when_its_node_is_back() {
     world.cancel(run);
     world.hush();
     world.connect(node);
-    world.expect(&["welcome a 2"]);
+    // The node answers a stop of what it does not know: it never begins.
+    world.expect(&["stop r1#1 on a after 10s", "welcome a 2"]);
+    assert_eq!(world.state(run), RunState::Running);
+    world.stopped(run);
     assert_eq!((world.state(run), world.cause(run)), (RunState::Cancelled, cancelled()));
+}
+
+#[test]
+fn a_hello_from_before_the_order_ends_nothing_under_a_new_owner() {
+    let mut world = World::new().by_hand();
+    let node = world.node("a");
+    let job = world.job();
+    let run = world.submit(&job);
+    world.cancel(run);
+    world.take_over();
+    // It travelled slowly: the task has ended well since.
+    world.connect(node);
+    assert_eq!(world.state(run), RunState::Running);
+    world.finish(run);
+    assert_eq!(world.state(run), RunState::Success, "finished work is finished");
 }
 
 #[test]

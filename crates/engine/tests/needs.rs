@@ -1,7 +1,7 @@
 //! Moments that wait for other jobs: they fire once, as soon as those have succeeded, and are missed when patience ends.
 
-use mainspring_engine::Success;
-use mainspring_model::{Cause, RunState};
+use mainspring_engine::{Backfill, TriggerCommand};
+use mainspring_model::{BackfillId, Cause, RunState};
 
 use crate::world::{Job, World, at, millis, secs};
 
@@ -114,16 +114,64 @@ fn all_needs_have_to_be_met() {
 }
 
 #[test]
-fn a_success_outlives_the_owner_and_is_kept_once() {
+fn a_success_from_before_counts_whoever_owns_the_cell_and_whenever_the_trigger_was_made() {
     let (mut world, first, needy) = needing("every: 1h, offset: 1200s");
-    for _ in 0..20 {
-        succeed(&mut world, &first);
-    }
-    assert!(world.ends(&needy, "every").len() <= 2, "only the last counts");
+    succeed(&mut world, &first);
+    let later =
+        world.trigger_job(&[&format!("every: 1h, offset: 1200s, needs: {}", first.spec.name.as_str())]);
     world.take_over();
     world.connect_all();
     world.pass_until(at(401));
     assert_eq!(world.ledger(&needy, "every"), ["400 fired"]);
+    assert_eq!(world.ledger(&later, "every"), ["400 fired"]);
+}
+
+#[test]
+fn a_success_before_the_owner_knows_of_the_trigger_counts() {
+    let mut world = World::new();
+    world.node("a");
+    let (first, needy) = (world.job(), world.job());
+    let needs = format!("every: 1h, offset: 1200s, needs: {}", first.spec.name.as_str());
+    let needy = world.change_spec(&needy, &[&needs]);
+    world.write_triggers(&needy);
+    succeed(&mut world, &first);
+    world.pass_until(at(401));
+    assert_eq!(world.ledger(&needy, "every"), ["400 fired"]);
+}
+
+#[test]
+fn very_many_may_need_one_job() {
+    let mut world = World::new();
+    world.node("a");
+    let first = world.job();
+    let needs = format!("at: 2023-11-14T22:20:00Z, needs: {}", first.spec.name.as_str());
+    let needy: Vec<Job> = (0..300).map(|_| world.trigger_job(&[&needs])).collect();
+    world.pass_until(at(410));
+    let run = world.submit(&first);
+    world.commits = false;
+    world.finish(run);
+    let batch = world.cell.cut().expect("the end");
+    assert!(batch.transaction.writes.len() < 10, "nothing is written for each of them");
+    world.commits = true;
+    world.write(&batch);
+    world.pass(millis(1));
+    assert!(needy.iter().all(|job| world.ledger(job, "at") == ["400 fired"]));
+}
+
+#[test]
+fn runs_of_backfills_are_about_the_past() {
+    let (mut world, first, needy) = needing("every: 1h, offset: 1200s");
+    let first = world.change_triggers(&first, &["every: 1h, offset: 20s"]);
+    world.pass_until(at(410));
+    let id = BackfillId::new(at(0), 1);
+    let backfill = Backfill::new(id, at(0) - secs(3_600), at(0), "ann", at(0));
+    world.command_trigger(&first, "every", TriggerCommand::Backfill(Box::new(backfill)));
+    world.pass(millis(1));
+    let run = world.runs_of(&first)[0].head.id;
+    world.finish(run);
+    world.pass(millis(1));
+    assert_eq!(world.state(run), RunState::Success);
+    assert!(world.ledger(&needy, "every").is_empty());
 }
 
 #[test]
@@ -159,22 +207,47 @@ fn what_a_put_overtakes_is_met_all_the_same() {
 }
 
 #[test]
-fn other_needs_keep_what_was_heard() {
+fn a_moment_that_waits_goes_by_what_is_needed_now() {
     let (mut world, first, needy) = needing("every: 1h, offset: 1200s");
-    succeed(&mut world, &first);
     let other = world.job();
-    let (one, two) = (first.spec.name.to_string(), other.spec.name.to_string());
-    world.successes = vec![Success { job: other.spec.name.clone(), at: at(-5) }];
-    let needs = format!("every: 1h, offset: 1200s, needs: [{one}, {two}]");
+    succeed(&mut world, &other);
+    world.pass_until(at(410));
+    assert_eq!(waits_for(&world, &needy, "every"), Some(first.spec.name.to_string()));
+    // Nobody fixes that one today.
+    let needs = format!("every: 1h, offset: 1200s, needs: {}", other.spec.name.as_str());
     let needy = world.change_triggers(&needy, &[&needs]);
-    world.pass_until(at(401));
-    assert_eq!(world.ledger(&needy, "every"), ["400 fired"], "both had succeeded before");
+    world.pass(millis(1));
+    assert_eq!(world.ledger(&needy, "every"), ["400 fired"]);
+    world.take_over();
+    world.connect_all();
+    let needy = world.change_triggers(&needy, &["every: 1h, offset: 1200s"]);
+    world.pass_until(at(4_001));
+    assert_eq!(world.ledger(&needy, "every"), ["400 fired", "4000 fired"]);
+}
+
+#[test]
+fn what_is_over_or_was_moved_waits_for_nobody() {
+    let (mut world, first, needy) = needing("every: 1h, offset: 1200s, count: 1");
+    let (name, later) = (first.spec.name.as_str(), world.job());
+    let moved =
+        world.trigger_job(&[&format!("every: 1h, offset: 1200s, needs: {}", later.spec.name.as_str())]);
+    assert_ne!(name, later.spec.name.as_str());
+    world.pass_until(at(410));
+    let to = TriggerCommand::Cursor { at: at(9_000), by: "ann".into() };
+    world.command_trigger(&moved, "every", to);
+    succeed(&mut world, &first);
+    assert_eq!(world.ledger(&needy, "every"), ["400 fired"]);
+    assert_eq!((waits_for(&world, &needy, "every"), waits_for(&world, &moved, "every")), (None, None));
+    assert!(world.trigger(&needy, "every").state.fires_at.is_none(), "it is over");
+    // The jump is told when its time has passed, whoever succeeds before.
+    succeed(&mut world, &later);
+    assert!(world.ledger(&moved, "every").is_empty());
 }
 
 #[test]
 fn whoever_fires_by_hand_waits_for_nobody() {
     let (mut world, _, needy) = needing("every: 1h, offset: 1200s");
-    let fire = mainspring_engine::TriggerCommand::Fire { by: "mia".into() };
+    let fire = TriggerCommand::Fire { by: "mia".into() };
     world.command_trigger(&needy, "every", fire);
     world.pass(millis(1));
     assert_eq!(world.runs_of(&needy).len(), 1);

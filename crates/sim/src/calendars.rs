@@ -12,7 +12,6 @@ use mainspring_store_mem::{Change, MemCore};
 
 use crate::checker::{Verdict, fail};
 use crate::jobs::SimJob;
-use crate::ledgers::BY_HAND;
 use crate::plan::{BUSY_UNTIL, SECOND};
 use crate::rng::Rng;
 use crate::timed::Planned;
@@ -148,7 +147,7 @@ impl Heeded {
             let Some(fired) = head.fired.as_ref().filter(|fired| fired.backfill.is_none()) else { continue };
             let Some(versions) = self.of.get(&(head.job, fired.trigger.clone())) else { continue };
             let line = written.lines.iter().find(|(_, line)| line.run == Some(head.id));
-            let is_by_hand = line.is_some_and(|(_, line)| line.reason.starts_with(BY_HAND));
+            let is_by_hand = line.is_some_and(|(_, line)| line.by_hand);
             let Some(at) = decided(head.created_at).filter(|_| !is_by_hand) else { continue };
             let since = at.min(now) - FRESH - late;
             // Each goes until the next.

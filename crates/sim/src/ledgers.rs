@@ -17,9 +17,6 @@ use crate::jobs::SimJob;
 use crate::timed::Planned;
 use crate::written::Written;
 
-/// How a line of what people fired begins to say why.
-pub(crate) const BY_HAND: &str = "fired by ";
-
 /// What was told.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Told {
@@ -152,7 +149,7 @@ impl Ledgers {
             known.made_up.extend(line.run.map(|_| line.planned));
             return None;
         }
-        if line.reason.starts_with(BY_HAND) {
+        if line.by_hand {
             known.by_hand.extend(line.run);
             return None;
         }

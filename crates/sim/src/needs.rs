@@ -11,7 +11,6 @@ use mainspring_store_mem::Change;
 
 use crate::checker::{Verdict, Violation, fail};
 use crate::jobs::SimJob;
-use crate::ledgers::BY_HAND;
 use crate::written::Written;
 
 /// An owner knows what it committed when it decides what it commits so much later.
@@ -23,7 +22,7 @@ struct Needy {
     needs: Vec<(JobId, Duration)>,
     /// How long a moment may wait.
     patience: Duration,
-    /// When they succeeded, as was written with their ends, and with which commit of the cell.
+    /// When they succeeded, and with which commit of the cell.
     successes: Vec<(JobId, Timestamp, u64)>,
     is_waiting: bool,
 }
@@ -73,13 +72,14 @@ impl Needs {
         });
         for change in changes.iter().filter(|change| change.before.is_none()) {
             let line = written.lines.iter().find(|(_, line)| line.run == Some(change.head.id));
-            if !line.is_some_and(|(_, line)| line.reason.starts_with(BY_HAND)) {
+            if !line.is_some_and(|(_, line)| line.by_hand) {
                 self.check_run(&change.head)?;
             }
         }
         for change in changes {
-            if change.after.as_ref().is_some_and(|after| after.state == RunState::Success) {
-                self.succeeded(&change.head, number, written)?;
+            let success = change.after.as_ref().filter(|after| after.state == RunState::Success);
+            if let Some(at) = success.and_then(|after| after.finished_at) {
+                self.succeeded(&change.head, at, number);
             }
         }
         for (key, line) in &written.lines {
@@ -123,19 +123,16 @@ impl Needs {
         }
     }
 
-    /// A run succeeded: who needs that is told in the same commit.
-    fn succeeded(&mut self, head: &RunHead, commit: u64, written: &Written) -> Verdict {
-        for ((job, name), needy) in &mut self.of {
-            if !needy.needs.iter().any(|(needed, _)| *needed == head.job) {
-                continue;
-            }
-            let lists = written.ends.iter().filter(|(key, _)| key.job == *job && *key.name == **name);
-            match lists.flat_map(|(_, list)| list).find(|end| end.run == head.id) {
-                Some(end) => needy.successes.push((head.job, end.planned, commit)),
-                None => return fail("needs", head.id, format!("succeeded, and {name} of {job} is not told")),
+    /// A run succeeded. Those of backfills are about the past.
+    fn succeeded(&mut self, head: &RunHead, at: Timestamp, commit: u64) {
+        if head.fired.as_ref().is_some_and(|fired| fired.backfill.is_some()) {
+            return;
+        }
+        for needy in self.of.values_mut() {
+            if needy.needs.iter().any(|(needed, _)| *needed == head.job) {
+                needy.successes.push((head.job, at, commit));
             }
         }
-        Ok(())
     }
 
     /// Whether a moment of the trigger waits, with reason, and may still do so now.

@@ -297,10 +297,7 @@ fn trigger_acts(plan: &Plan, jobs: &[SimJob]) -> Vec<Act> {
         let what = match rng.index(6) {
             0 if !is_delay(&jobs[job].spec.triggers[trigger]) => What::Trigger(job, trigger),
             1 | 2 if has_clock => What::Cursor(job, trigger, rng.range(-40 * SECOND, 25 * SECOND)),
-            // Who fires a webhook by hand while it is called may take the moment of the call.
-            3 if !is_call(&jobs[job].spec.triggers[trigger]) => What::Fire(job, trigger),
-            // A put that overtakes the owner of a counted webhook, which then dies, loses its count.
-            _ if is_counted_call(&jobs[job].spec.triggers[trigger]) => What::Trigger(job, trigger),
+            3 => What::Fire(job, trigger),
             _ => What::Put(job),
         };
         acts.push(Act::new(what, begin_at, end_at));
@@ -325,14 +322,6 @@ fn backfill_acts(makeups: &[Makeup]) -> Vec<Act> {
         acts.extend(makeup.stopped.map(|(at, until)| Act::new(What::StopBackfill(n), at, until)));
     }
     acts
-}
-
-fn is_call(trigger: &Trigger) -> bool {
-    matches!(trigger.when, When::Webhook { .. })
-}
-
-fn is_counted_call(trigger: &Trigger) -> bool {
-    trigger.count.is_some() && is_call(trigger)
 }
 
 fn is_delay(trigger: &Trigger) -> bool {

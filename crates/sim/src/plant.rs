@@ -64,7 +64,7 @@ plants! {
     LoseTally, "lose-tally", "a new owner counts the runs of a backfill from nothing";
     LoseKeys, "lose-keys", "a call of a webhook reaches its owner without the key of its delivery";
     ForgetCalls, "forget-calls", "a new owner does not load runs of calls that have not begun";
-    HastyNeeds, "hasty-needs", "a new owner takes the jobs that a trigger needs for done";
+    HastyNeeds, "hasty-needs", "an owner takes the jobs that a trigger needs for done";
     ForgetSuccess, "forget-success", "a new owner does not know which jobs have succeeded that a trigger needs";
     OldCalendar, "old-calendar", "an owner never reads what a calendar says by now";
     DeafToCalendars, "deaf-to-calendars", "an owner does not hear that a calendar changed";

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use mainspring_engine::{
     Answer, Cell, Config, Event, LeaseAnswer, LeaseStep, LoadedRun, Message, Owner, OwnerConfig, RequestId,
-    ShelfRead, SpecRead, Submission, Tenure, TriggersRead,
+    ShelfRead, SpecRead, Submission, Success, Tenure, TriggersRead,
 };
-use mainspring_model::{CellId, Epoch, JobId, JobPause, MemberId, RunHead, RunId, Timestamp};
+use mainspring_model::{CellId, Epoch, JobId, JobPause, MemberId, Name, RunHead, RunId, Timestamp};
 use mainspring_store::{Outcome, Transaction, Write};
 
 use crate::calendars;
@@ -275,7 +275,8 @@ impl Scheduler {
                         self.ask(now, Purpose::Read(cell_id), Ask::Moments(query), doings);
                     }
                     Message::ReadSpecs(keys) => {
-                        self.ask(now, Purpose::Read(cell_id), Ask::Pauses(keys), doings)
+                        let needed = self.needed_by(&keys);
+                        self.ask(now, Purpose::Read(cell_id), Ask::Pauses { keys, needed }, doings)
                     }
                     Message::Reply { request, answer } => {
                         let early = self.plant == Some(Plant::AckBeforeCommit)
@@ -445,15 +446,42 @@ impl Scheduler {
     fn spec_read(&self, (job, version): (JobId, u32), read: &PausesRead) -> SpecRead {
         let pause = read.pauses.get(&job).filter(|_| self.plant != Some(Plant::ForgetPause)).cloned();
         let found = self.jobs.iter().find(|sim| sim.job.id == job && sim.readable);
+        let successes = found.map(|sim| self.successes(sim, read)).unwrap_or_default();
         SpecRead {
             job,
             version,
+            successes,
             spec: found.map(|sim| self.engine_spec(sim.spec_of(version))),
             pause,
             calendars: found
                 .map(|sim| calendars::of(sim.spec_of(version), self.spoil_calendar(read.calendar)))
                 .unwrap_or_default(),
         }
+    }
+
+    /// The last successes of what a job's triggers need.
+    fn successes(&self, sim: &SimJob, read: &PausesRead) -> Vec<Success> {
+        let needs = sim.spec.triggers.iter().flat_map(|trigger| &trigger.needs);
+        let last = |name: &Name| {
+            let at = read.successes.get(&self.job_named(sim, name)?).copied();
+            self.spoil_success(at).map(|at| Success { job: name.clone(), at })
+        };
+        needs.filter_map(|need| last(&need.job)).collect()
+    }
+
+    fn job_named(&self, beside: &SimJob, name: &Name) -> Option<JobId> {
+        let is_it = |sim: &&SimJob| sim.job.namespace == beside.job.namespace && sim.spec.name == *name;
+        self.jobs.iter().find(is_it).map(|sim| sim.job.id)
+    }
+
+    /// The jobs that triggers of these need.
+    fn needed_by(&self, keys: &[(JobId, u32)]) -> Vec<JobId> {
+        let of = self.jobs.iter().filter(|sim| keys.iter().any(|(job, _)| *job == sim.job.id));
+        of.flat_map(|sim| {
+            let needs = sim.spec.triggers.iter().flat_map(|trigger| &trigger.needs);
+            needs.filter_map(|need| self.job_named(sim, &need.job))
+        })
+        .collect()
     }
 
     /// A run with the specification that it pins, as the store has it.

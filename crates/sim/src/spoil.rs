@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_engine::{
-    Backfill, End, Event, LoadedRun, TriggerCommand, TriggerKey, TriggerRow, TriggerState, calendar_news_key,
+    Backfill, End, Event, LoadedRun, TriggerCommand, TriggerRow, TriggerState, calendar_news_key,
 };
 use mainspring_model::spec::Overlap;
 use mainspring_model::{CellId, JobSpec, Node, NodeState, Shelf, Timestamp, limits};
@@ -93,10 +93,8 @@ impl Scheduler {
     /// Plants that spoil what a new owner reads of triggers.
     pub(crate) fn spoil_triggers(&self, cell: CellId, now: Timestamp, rows: Vec<Record>) -> Vec<Record> {
         let spoilt = |mut record: Record| {
-            let forgets = matches!(self.plant, Some(Plant::ForgetFollow | Plant::ForgetSuccess));
-            if let Some((key, _)) = End::read(&record).filter(|_| forgets)
-                && (self.plant == Some(Plant::ForgetFollow) || self.is_needy(&key))
-            {
+            let forgets = self.plant == Some(Plant::ForgetFollow);
+            if forgets && End::read(&record).is_some() {
                 record.value = (*b"[]").into();
             }
             match TriggerRow::read(&record) {
@@ -122,10 +120,13 @@ impl Scheduler {
         if self.plant == Some(Plant::OldCalendar) { 0 } else { version }
     }
 
-    fn is_needy(&self, key: &TriggerKey) -> bool {
-        let of_job = self.jobs.iter().filter(|sim| sim.job.id == key.job);
-        let mut triggers = of_job.flat_map(|sim| &sim.spec.triggers);
-        triggers.any(|trigger| trigger.name.as_str() == &*key.name && !trigger.needs.is_empty())
+    /// Plants that spoil when a job last succeeded.
+    pub(crate) fn spoil_success(&self, at: Option<Timestamp>) -> Option<Timestamp> {
+        match self.plant {
+            Some(Plant::HastyNeeds) => Some(Timestamp::MAX),
+            Some(Plant::ForgetSuccess) => None,
+            _ => at,
+        }
     }
 
     fn spoil_row(&self, now: Timestamp, state: &mut TriggerState) {
@@ -135,10 +136,6 @@ impl Scheduler {
         match self.plant {
             Some(Plant::ForgetMoments) => state.cursor = state.cursor.max(now),
             Some(Plant::LoseCount) => state.fired = 0,
-            Some(Plant::HastyNeeds) => {
-                let needs = state.follows.iter_mut().flat_map(|follows| follows.needs.iter_mut());
-                needs.for_each(|need| need.before = Some(now));
-            }
             Some(Plant::ForgetMoves) => state.moved = None,
             Some(Plant::FireTwice) if state.follows.is_none() && state.delay_us == 0 => {
                 state.cursor = state.cursor - Duration::from_secs(20);

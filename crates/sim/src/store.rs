@@ -22,7 +22,7 @@ pub(crate) enum Ask {
     Tenure(CellId),
     Shelf(ShelfQuery),
     Records(RecordQuery),
-    Pauses(Vec<(JobId, u32)>),
+    Pauses { keys: Vec<(JobId, u32)>, needed: Vec<JobId> },
     Moments(Box<MomentsQuery>),
 }
 
@@ -49,6 +49,8 @@ pub(crate) struct PausesRead {
     pub keys: Vec<(JobId, u32)>,
     pub pauses: BTreeMap<JobId, JobPause>,
     pub calendar: usize,
+    /// When jobs last succeeded.
+    pub successes: BTreeMap<JobId, Timestamp>,
     /// When it was read.
     pub at: i64,
 }
@@ -141,13 +143,34 @@ impl SimStore {
                     Err(error) => Told::Broken(error.to_string()),
                 }
             }
-            Ask::Pauses(keys) => {
+            Ask::Pauses { keys, needed } => {
                 let paused = |(job, _): &(JobId, u32)| Some((*job, self.core.job(*job)?.job_pause()?));
                 let pauses = keys.iter().filter_map(paused).collect();
-                Told::Pauses(Box::new(PausesRead { keys, pauses, calendar: self.calendar, at: now }))
+                let successes = self.last_successes(&needed);
+                let calendar = self.calendar;
+                Told::Pauses(Box::new(PausesRead { keys, pauses, calendar, successes, at: now }))
             }
         };
         Some(told)
+    }
+
+    fn last_successes(&self, needed: &[JobId]) -> BTreeMap<JobId, Timestamp> {
+        let mut last = BTreeMap::new();
+        if needed.is_empty() {
+            return last;
+        }
+        let is_needed = |run: &&mainspring_model::Run| {
+            let is_of_backfill = run.head.fired.as_ref().is_some_and(|fired| fired.backfill.is_some());
+            let is_success = run.status.state == mainspring_model::RunState::Success;
+            is_success && needed.contains(&run.head.job) && !is_of_backfill
+        };
+        for run in self.core.all_runs().filter(is_needed) {
+            if let Some(at) = run.status.finished_at {
+                let known = last.entry(run.head.job).or_insert(at);
+                *known = at.max(*known);
+            }
+        }
+        last
     }
 
     fn commit(&mut self, mut transaction: Transaction) -> Told {

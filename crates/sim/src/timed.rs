@@ -15,7 +15,6 @@ use mainspring_store_mem::MemCore;
 use crate::calendars;
 use crate::checker::{Verdict, Violation, fail};
 use crate::jobs::SimJob;
-use crate::ledgers::BY_HAND;
 
 /// Lines read at once: more than there can be.
 const LINES_MAX: usize = 10_000;
@@ -35,7 +34,6 @@ pub(crate) fn rows(sim: &SimJob, cells: u16) -> Vec<Write> {
             spec: Some(&sim.spec),
             now,
             calendars: Calendars::NONE,
-            successes: &[],
             news: None,
         },
     )
@@ -55,17 +53,7 @@ pub(crate) fn put(
     let (kind, key) = news_key(cell, job.id);
     let news = core.record(kind, &key).map(|record| record.revision);
     let calendars = &calendars::of(spec, calendar);
-    let merged = Merged {
-        cell,
-        namespace,
-        job: job.id,
-        version,
-        spec: Some(spec),
-        now,
-        calendars,
-        successes: &[],
-        news,
-    };
+    let merged = Merged { cell, namespace, job: job.id, version, spec: Some(spec), now, calendars, news };
     let row = JobVersion { version, spec: spec.clone(), ..sim.version() };
     let mut writes = merge(&rows_of(core, sim, cells), merged);
     writes.push(Write::InsertJobVersion(Box::new(row)));
@@ -201,7 +189,7 @@ pub(crate) fn check(core: &MemCore, jobs: &[SimJob], cells: u16, calendar: usize
             check_runs(core, &row.key, &lines)?;
             let is_made_up = |line: &&Occurrence| line.backfill.is_some() && line.run.is_some();
             let made_up = lines.iter().filter(is_made_up).map(|line| line.planned).collect();
-            lines.retain(|line| line.backfill.is_none() && !line.reason.starts_with(BY_HAND));
+            lines.retain(|line| line.backfill.is_none() && !line.by_hand);
             if !trigger.calendar.is_empty() {
                 continue; // Which moments there were depends on when somebody looked: that was checked then.
             }

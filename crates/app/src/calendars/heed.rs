@@ -29,22 +29,16 @@ pub(crate) async fn read_calendars(
 pub struct CalendarShelf(BTreeMap<(Namespace, Box<str>), Option<Arc<Calendar>>>);
 
 impl CalendarShelf {
-    /// The calendars that the triggers of a job name; none when one is not there, or cannot be read.
+    /// The calendars that the triggers of a job name, as far as they are there and can be read.
     pub async fn of_job(
         &mut self,
         store: &dyn Store,
         namespace: &Namespace,
         spec: &JobSpec,
-    ) -> mainspring_store::Result<Option<Calendars>> {
-        let found = match self.named(store, namespace, spec.triggers.iter()).await {
-            Err(error) if !error.is_transient() => return Ok(None),
-            found => found?,
-        };
-        let mut names = spec.triggers.iter().flat_map(|trigger| &trigger.calendar);
-        Ok(names.all(|name| found.get(name.as_str()).is_some()).then_some(found))
+    ) -> mainspring_store::Result<Calendars> {
+        self.named(store, namespace, spec.triggers.iter()).await
     }
 
-    /// Those that triggers name, as far as they can be read.
     async fn named<'a>(
         &mut self,
         store: &dyn Store,
@@ -58,7 +52,13 @@ impl CalendarShelf {
             let place = (namespace.clone(), Box::from(name));
             let calendar = match self.0.get(&place) {
                 Some(known) => known.clone(),
-                None => nearest(store, namespace, name).await?.map(|(_, calendar)| Arc::new(calendar)),
+                None => match nearest(store, namespace, name).await {
+                    Err(error) if !error.is_transient() => {
+                        tracing::warn!(%namespace, calendar = name, %error, "a calendar cannot be read");
+                        None
+                    }
+                    found => found?.map(|(_, calendar)| Arc::new(calendar)),
+                },
             };
             found.extend(calendar.clone().map(|calendar| (name.into(), calendar)));
             self.0.insert(place, calendar);
@@ -127,7 +127,7 @@ impl App {
         loop {
             let page = self.store.records(query.clone()).await?;
             for row in page.rows.iter().filter_map(TriggerRow::read) {
-                if row.state.heeds && row.state.namespace.is_within(namespace) {
+                if row.state.namespace.is_within(namespace) {
                     jobs.insert((row.key.job, row.state.version), row.state.namespace);
                 }
             }

@@ -1,9 +1,9 @@
 //! A job and its triggers are written together: no version of a job stands without the triggers that it says.
 
-use mainspring_engine::{Merged, Success, TriggerRow, merge, news_key};
-use mainspring_model::spec::{Need, When};
-use mainspring_model::{Calendars, JobId, JobSpec, Namespace, RunState, Timestamp};
-use mainspring_store::{Outcome, RunQuery, Write};
+use mainspring_engine::{Merged, TriggerRow, merge, news_key};
+use mainspring_model::spec::When;
+use mainspring_model::{Calendars, JobId, JobSpec, Namespace};
+use mainspring_store::{Outcome, Write};
 
 use crate::app::App;
 use crate::audit::Entry;
@@ -84,33 +84,7 @@ impl App {
             Some(spec) => read_calendars(&*self.store, namespace, spec).await?,
             None => Calendars::default(),
         };
-        let needs = spec.into_iter().flat_map(|spec| &spec.triggers).flat_map(|trigger| &trigger.needs);
-        let mut successes = Vec::new();
-        for need in needs {
-            successes.extend(self.last_success(namespace, need, now).await?);
-        }
-        let (calendars, successes) = (&calendars, &successes[..]);
-        Ok(merge(old, Merged { cell, namespace, job, version, spec, now, calendars, successes, news }))
-    }
-
-    /// When a job last ended well, if that was so short a time ago that it counts.
-    async fn last_success(
-        &self,
-        namespace: &Namespace,
-        need: &Need,
-        now: Timestamp,
-    ) -> Result<Option<Success>> {
-        let Some(job) = self.store.job_by_name(namespace, need.job.as_str()).await? else { return Ok(None) };
-        let query = RunQuery {
-            job: Some(job.id),
-            states: vec![RunState::Success],
-            from: Some(now - need.within),
-            limit: 1,
-            ..RunQuery::default()
-        };
-        let last = self.store.runs(query).await?.rows.pop();
-        let at = last.and_then(|run| run.status.finished_at);
-        Ok(at.map(|at| Success { job: need.job.clone(), at }))
+        Ok(merge(old, Merged { cell, namespace, job, version, spec, now, calendars: &calendars, news }))
     }
 
     /// Where the triggers of a job stand.

@@ -8,7 +8,9 @@ mod load;
 mod merging;
 mod moments;
 mod preview;
+mod successes;
 
 pub use act::Named;
 pub(crate) use merging::Merging;
 pub use moments::read_moments;
+pub use successes::LastSuccesses;

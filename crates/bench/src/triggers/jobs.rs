@@ -63,7 +63,6 @@ impl Jobs {
             spec: Some(&spec),
             now,
             calendars: Calendars::NONE,
-            successes: &[],
             news: None,
         };
         let (news, _) = news_key(CELL, job);

@@ -1,5 +1,4 @@
-//! A node (re)connects and tells everything it holds. From here on orders of its earlier connections are
-//! void, so what it does not hold does not execute and never will.
+//! A node (re)connects and tells everything it holds. From here on orders of its earlier connections are void.
 
 use mainspring_model::{Cause, Node, NodeId, NodeState, RunEventKind, Timestamp};
 use mainspring_store::Conflict;
@@ -98,10 +97,11 @@ impl Cell {
         let accepted = matches!(entry.phase, Phase::Accepted { .. } | Phase::Started { .. });
         if accepted {
             self.attempt_over(now, run, Ending::of(Cause::Vanished { node }));
-        } else if entry.stopping.is_some() || entry.status.cancel().is_some() {
-            // It never began and now never will.
-            let cause = Cause::Refused { message: "it had not begun".into() };
-            self.attempt_over(now, run, Ending { stopped: true, ..Ending::of(cause) });
+        } else if entry.stopping.is_some() {
+            // A new owner may hear a hello that is older than the order: the node says whether it began.
+            self.send_stop(now, run);
+        } else if let Some(cancel) = entry.status.cancel().cloned() {
+            self.stop(now, run, Cause::Cancelled { by: cancel.by });
         } else {
             self.repeat_order(now, run);
         }

@@ -3,13 +3,19 @@
 
 use std::time::Duration;
 
-use mainspring_model::{Calendars, Namespace, Timestamp};
+use mainspring_model::spec::Trigger;
+use mainspring_model::{Calendars, ErrorCode, Namespace, Timestamp};
 use mainspring_store::{Record, RecordKey, RecordKind, RecordQuery, Write};
 
+use rustc_hash::FxHashSet;
+
 use super::Triggers;
+use super::cursor::Move;
+use super::due::UNREADABLE_WAIT;
 use super::row::PAGE_ROWS;
 use crate::cell::Cell;
-use crate::message::Message;
+use crate::message::{Answer, Message};
+use crate::timers::Subject;
 
 /// Calendars that were changed: by namespace and name.
 const NEWS: RecordKind = RecordKind(1_005);
@@ -53,32 +59,40 @@ impl Cell {
         self.outbox.now.push(Message::ReadTriggers(RecordQuery::all(NEWS, PAGE_ROWS)));
     }
 
-    pub(super) fn calendar_news_read(&mut self, rows: &[Record]) {
-        let mut places: Vec<Namespace> = Vec::new();
+    pub(super) fn calendar_news_read(&mut self, rows: &[Record], whole: bool) {
+        let mut changes: Vec<(Namespace, Timestamp)> = Vec::new();
         for record in rows {
-            let before = self.triggers.calendar_news.insert(record.key.clone(), record.revision);
-            if before != Some(record.revision) {
-                places.extend(place(record));
+            // After a while a piece of news is forgotten, and the next of the same calendar begins anew.
+            let seen = (record.revision, record.expires_at);
+            if self.triggers.calendar_news.insert(record.key.clone(), seen) != Some(seen) {
+                let at = record.expires_at.map_or(self.last_now, |expires_at| expires_at - NEWS_KEPT);
+                changes.extend(place(record).map(|place| (place, at)));
             }
         }
-        if !places.is_empty() {
-            self.calendars_changed(&places);
+        if whole {
+            let known: FxHashSet<&RecordKey> = rows.iter().map(|record| &record.key).collect();
+            self.triggers.calendar_news.retain(|key, _| known.contains(key));
+        }
+        if !changes.is_empty() {
+            self.calendars_changed(&changes);
         }
     }
 
-    /// Triggers of these namespaces and below find their next moments anew.
-    fn calendars_changed(&mut self, places: &[Namespace]) {
+    /// Triggers of these namespaces and below find their next moments anew, from when the calendars changed.
+    fn calendars_changed(&mut self, changes: &[(Namespace, Timestamp)]) {
         let all: Vec<usize> = self.triggers.by_key.values().map(|ix| *ix as usize).collect();
         for ix in all {
             let state = &self.triggers.entries[ix].row.state;
-            if state.heeds && places.iter().any(|place| state.namespace.is_within(place)) {
-                self.plan_anew(ix);
+            let concerns = |change: &&(Namespace, Timestamp)| state.namespace.is_within(&change.0);
+            let first = changes.iter().filter(concerns).map(|(_, at)| *at).min();
+            if let Some(at) = first.filter(|_| state.heeds) {
+                self.plan_anew(ix, Some(at));
             }
         }
     }
 
     /// Has a trigger find its next moment by the calendars of now.
-    pub(super) fn plan_anew(&mut self, ix: usize) {
+    pub(super) fn plan_anew(&mut self, ix: usize, changed_at: Option<Timestamp>) {
         self.drop_spec(ix);
         let entry = &mut self.triggers.entries[ix];
         let wanted = self.triggers.wanted.get(&(entry.row.key.job, entry.row.state.version));
@@ -88,11 +102,32 @@ impl Cell {
         }
         let state = &mut entry.row.state;
         // What the calendars of before left out was not planned, and stays so.
-        if state.next.is_none_or(|next| next > self.last_now) && state.moved.is_none() {
-            state.cursor = state.cursor.max(self.last_now);
+        let is_moved =
+            state.moved.as_ref().is_some_and(|moved| moved.told.is_some() || moved.jumped.is_some());
+        let changed_at = changed_at.filter(|_| !is_moved).map(|at| at.min(self.last_now));
+        if let Some(at) = changed_at.filter(|at| state.next.is_none_or(|next| next > *at)) {
+            state.cursor = state.cursor.max(at);
         }
         state.fires_at = Some(self.last_now);
         self.arm_trigger(ix);
+    }
+
+    /// Whether a calendar that the trigger names is not there, or cannot be read.
+    pub(super) fn lacks_calendar(&self, ix: usize, trigger: &Trigger) -> bool {
+        let known = self.triggers.calendars_of(ix);
+        trigger.calendar.iter().any(|name| known.get(name.as_str()).is_none())
+    }
+
+    /// Better late than on a day on which it must not fire.
+    pub(super) fn wait_for_calendar(&mut self, now: Timestamp, ix: usize) {
+        self.drop_spec(ix);
+        for Move { request, .. } in self.triggers.moves.remove(&(ix as u32)).unwrap_or_default() {
+            let message = "a calendar that it names cannot be read".to_owned();
+            self.reply_now(request, Answer::Refused { code: ErrorCode::Internal, message });
+        }
+        let entry = &mut self.triggers.entries[ix];
+        self.triggers.timers.disarm(&mut entry.armed, Subject::Trigger(ix));
+        self.triggers.timers.arm(&mut entry.armed, Some(now + UNREADABLE_WAIT), Subject::Trigger(ix));
     }
 
     /// What calendars said long ago is forgotten.

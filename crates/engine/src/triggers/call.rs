@@ -96,6 +96,19 @@ impl Cell {
         self.outbox.after_commit(Some(id), Message::Reply { request, answer });
     }
 
+    /// Calls that the last owner took may be in the ledger alone, where somebody put the job who did not know of them. False while
+    /// that is being read.
+    pub(super) fn recount_calls(&mut self, ix: usize) -> bool {
+        let Some(book) = self.book(ix) else { return false };
+        let state = &mut self.triggers.entries[ix].row.state;
+        if state.moved.take().is_some_and(|moved| moved.put) {
+            state.fired += book.made(state.cursor);
+            state.cursor = book.end().unwrap_or(state.cursor).max(state.cursor);
+            self.mark_trigger(ix);
+        }
+        true
+    }
+
     /// Whether this run is of a delivery with a key and has not begun: then its line is not written yet.
     pub(crate) fn is_unbegun_call(&self, run: usize) -> bool {
         let entry = &self.runs.entries[run];

@@ -91,7 +91,7 @@ impl Book {
     }
 
     /// Of those, how many runs the trigger made later than this by itself.
-    fn made(&self, after: Timestamp) -> u64 {
+    pub(super) fn made(&self, after: Timestamp) -> u64 {
         let counts = |line: &&Occurrence| {
             line.planned > after && line.outcome == Outcome::Fired && line.backfill.is_none() && !line.by_hand
         };
@@ -99,7 +99,7 @@ impl Book {
     }
 
     /// The last moment that was told.
-    fn end(&self) -> Option<Timestamp> {
+    pub(super) fn end(&self) -> Option<Timestamp> {
         let lines = self.lines.iter().map(|(_, line)| line).filter(|line| line.backfill.is_none());
         lines.map(|line| line.through.unwrap_or(line.planned)).max()
     }
@@ -158,6 +158,7 @@ impl Cell {
                 moved.told = moved.told.max(Some(reached));
             }
             state.cursor = to;
+            state.wait_for(None);
             let next = schedule.next(to.as_micros()).map(Timestamp::from_micros);
             state.next = next.filter(|_| !state.is_spent(trigger));
             state.fires_at = state.next.map(|next| trigger.fires_at(seed, next));
@@ -217,7 +218,11 @@ impl Cell {
         book.is_read = true;
         let oldest = book.lines.last().map(|(_, line)| line.planned);
         if let Some(oldest) = oldest.filter(|oldest| more && *oldest > from) {
-            self.triggers.entries[ix].row.state.cursor = oldest;
+            let state = &mut self.triggers.entries[ix].row.state;
+            match state.moved.as_mut().and_then(|moved| moved.jumped.as_mut()) {
+                Some(jumped) => jumped.from = oldest,
+                None => state.cursor = oldest,
+            }
         }
         self.trigger_due(now, ix);
     }
@@ -228,7 +233,7 @@ impl Cell {
         let state = &mut self.triggers.entries[ix].row.state;
         let Some(moved) = &mut state.moved else { return };
         let cursor = state.cursor;
-        let jumped = moved.jumped.take();
+        let jumped = moved.jumped.take_if(|_| cursor <= now);
         if std::mem::take(&mut moved.put) {
             state.fired += book.made(moved.told.map_or(*from, |told| told.max(*from)));
             // Also what is not planned any more, because a calendar changed.

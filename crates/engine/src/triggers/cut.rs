@@ -156,7 +156,14 @@ impl Cell {
             Written::Trigger(ix) => Some(*ix),
             _ => None,
         });
-        rows.filter_map(|ix| self.outbox.paused.remove(&ix)).collect()
+        let mut paused = Vec::new();
+        for ix in rows {
+            if let Some((one, is_cut)) = self.outbox.paused.get_mut(&ix) {
+                *is_cut = true;
+                paused.push(one.clone());
+            }
+        }
+        paused
     }
 
     /// Whether a run that the next lines are about is not in the batch.
@@ -265,6 +272,12 @@ impl Cell {
         entry.in_flight = false;
         let job = entry.row.key.job;
         self.row_answered(ix, conflict.is_none());
+        if let Some((_, is_cut)) = self.outbox.paused.get_mut(&ix).filter(|(_, is_cut)| *is_cut) {
+            *is_cut = false;
+            if conflict.is_none() {
+                self.outbox.paused.remove(&ix);
+            }
+        }
         let entry = &mut self.triggers.entries[ix];
         match conflict {
             None if entry.stale => self.triggers_changed(job),

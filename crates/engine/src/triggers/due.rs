@@ -18,8 +18,8 @@ use crate::timers::Subject;
 const LEAD: Duration = Duration::from_secs(2);
 /// What is due again so soon is not forgotten.
 const KEPT: Duration = Duration::from_secs(10);
-/// A trigger whose specification cannot be read is looked at again.
-const UNREADABLE_WAIT: Duration = Duration::from_secs(60);
+/// A trigger whose specification, or calendar, cannot be read is looked at again.
+pub(super) const UNREADABLE_WAIT: Duration = Duration::from_secs(60);
 
 impl Cell {
     /// Has a trigger looked at when it is due; a little before, if what it says is not known.
@@ -46,8 +46,9 @@ impl Cell {
         self.drop_old_calendars(now, ix);
         if self.triggers.entries[ix].spec.is_none() {
             let known = self.shapes.find(job, version).map(|shape| self.shapes.shapes[shape].spec.clone());
-            // Calendars are read with the specification, because they change by themselves.
-            match known.filter(|spec| spec.triggers.iter().all(|trigger| trigger.calendar.is_empty())) {
+            // Calendars, and successes that are needed, are read with the specification.
+            let is_enough = |trigger: &Trigger| trigger.calendar.is_empty() && trigger.needs.is_empty();
+            match known.filter(|spec| spec.triggers.iter().all(is_enough)) {
                 Some(spec) => self.triggers.entries[ix].spec = Some(spec),
                 None => return self.want_spec(ix, job, version),
             }
@@ -76,7 +77,7 @@ impl Cell {
     /// What a job says was read.
     pub(crate) fn specs_read(&mut self, now: Timestamp, specs: Vec<super::SpecRead>) {
         let mut unanswerable = Vec::new();
-        for super::SpecRead { job, version, spec, pause, calendars } in specs {
+        for super::SpecRead { job, version, spec, pause, calendars, successes } in specs {
             if let Some(pause) = pause {
                 self.learn_pause(job, pause);
             }
@@ -103,6 +104,7 @@ impl Cell {
                     continue;
                 }
                 entry.spec = spec.clone();
+                self.successes_read(ix, &successes);
                 if !calendars.is_empty() {
                     self.triggers.calendars.insert(ix as u32, (now, calendars.clone()));
                 }
@@ -110,7 +112,7 @@ impl Cell {
             }
         }
         for request in unanswerable {
-            let message = "what the job says, or a calendar that it names, cannot be read".to_owned();
+            let message = "what the job says cannot be read".to_owned();
             self.reply_now(request, Answer::Refused { code: ErrorCode::Internal, message });
         }
     }
@@ -126,7 +128,15 @@ impl Cell {
             return self.forget_spec(now, ix);
         };
         let seed = Trigger::seed(&state.namespace, spec.name.as_str());
+        if state.is_called && !self.recount_calls(ix) {
+            return; // It is looked at when the ledger was read.
+        }
         self.fire_asked(now, ix, &spec, trigger);
+        if self.lacks_calendar(ix, trigger) {
+            return self.wait_for_calendar(now, ix);
+        }
+        let before = trigger.calendar.first().map(|_| self.triggers.entries[ix].row.state.clone());
+        self.triggers.entries[ix].row.state.heeds = before.is_some();
         let schedule = trigger.schedule(seed, self.triggers.calendars_of(ix));
         self.step_backfills(now, ix, schedule.as_ref());
         self.move_asked(ix, trigger, schedule.as_ref(), seed);
@@ -150,7 +160,10 @@ impl Cell {
             }
             None => self.fire_by_ends(now, ix, &spec, trigger),
         }
-        self.mark_trigger(ix);
+        // Many are looked at again because of a calendar, and few are planned anew.
+        if before.is_none_or(|before| before != self.triggers.entries[ix].row.state) {
+            self.mark_trigger(ix);
+        }
         self.forget_spec(now, ix);
     }
 
@@ -165,7 +178,7 @@ impl Cell {
         let state = &mut self.triggers.entries[ix].row.state;
         if state.is_spent(trigger) {
             (state.next, state.fires_at) = (None, None);
-            return;
+            return state.wait_for(None);
         }
         let mut plan = catch_up(trigger, again.moments.0, seed, state.cursor, now);
         let why = self.why_passed(ix);
@@ -174,7 +187,7 @@ impl Cell {
         let mut cursor = plan.cursor().unwrap_or(state.cursor);
         plan.fire.retain(|planned| !again.kept.contains(planned));
         self.pass(now, ix, (again, plan.missed), Outcome::Missed, &why);
-        self.pass(now, ix, (again, plan.merged), Outcome::Merged, "it passed");
+        self.pass(now, ix, (again, plan.merged), Outcome::Merged, &why);
         let mut spent = self.triggers.entries[ix].row.state.is_spent(trigger);
         for planned in &plan.fire {
             if spent {
@@ -191,7 +204,7 @@ impl Cell {
         let state = &mut self.triggers.entries[ix].row.state;
         state.cursor = cursor;
         state.next = again.moments.after(cursor).filter(|_| !spent);
-        state.fires_at = held.or(state.next.map(|next| trigger.fires_at(seed, next)));
+        state.fires_at = held.filter(|_| !spent).or(state.next.map(|next| trigger.fires_at(seed, next)));
         if let Some(moved) = &mut state.moved {
             moved.told = moved.told.filter(|told| *told > cursor);
         }

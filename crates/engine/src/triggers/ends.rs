@@ -113,7 +113,7 @@ impl Cell {
                 key: self.triggers.entries[ix].row.key.clone(),
                 pause,
             };
-            self.outbox.paused.insert(ix, paused);
+            self.outbox.paused.insert(ix, (paused, false));
         }
         if changed {
             self.mark_trigger(ix);
@@ -126,13 +126,8 @@ impl Cell {
         let RunEntry { head, status, .. } = &self.runs.entries[run];
         let (head, state) = (head.clone(), status.state);
         let depth = head.fired.as_ref().map_or(0, |fired| fired.depth);
-        let mut after = 0;
-        for ix in self.followers_of(run) {
+        for (n, ix) in self.followers_of(run).into_iter().enumerate() {
             let entry = &self.triggers.entries[ix];
-            if !entry.row.state.needs().is_empty() {
-                self.success_cut(ix, run);
-                continue;
-            }
             let counts = match entry.row.state.after() {
                 Some(after) => after.on.counts(state),
                 None => true,
@@ -143,8 +138,7 @@ impl Cell {
             }
             let wished = self.last_now + Duration::from_micros(entry.row.state.delay_us);
             let end = End::new(head.id, entry.row.state.moment_for(wished, list), depth);
-            after += usize::from(entry.row.state.after().is_some());
-            if after > FOLLOWERS_MAX && entry.row.state.after().is_some() {
+            if n >= FOLLOWERS_MAX && entry.row.state.after().is_some() {
                 let reason =
                     format!("more than {FOLLOWERS_MAX} triggers follow the job; this was of {}", head.id);
                 let missed = Occurrence::one(end.planned, self.last_now, Outcome::Missed);
@@ -214,6 +208,7 @@ impl Cell {
         if let Some((ix, backfill)) = backfill {
             self.backfilled(self.last_now, ix, backfill, id, Some(state));
         }
+        self.success_durable(run);
         for ix in self.followers_of(run) {
             let key = &self.triggers.entries[ix].row.key;
             let list = self.triggers.pending.get_mut(key).map(Vec::as_mut_slice).unwrap_or_default();
@@ -242,9 +237,7 @@ impl Cell {
         let mut ends =
             self.triggers.pending.list(&entry.row.key).iter().filter(|end| end.durable && !end.told);
         let state = &mut entry.row.state;
-        if state.waits_for().is_some() {
-            state.fires_at = Some(self.last_now);
-        } else if state.after().is_some() {
+        if state.after().is_some() {
             let next = ends.next().map(|end| end.planned);
             (state.next, state.fires_at) = (next, next);
         } else if state.awaits_end

@@ -165,6 +165,11 @@ impl Cell {
                 }
             };
             let entry = &mut self.triggers.entries[ix];
+            if entry.row.state.is_called {
+                // Beside calls, each has a moment of its own, as they have.
+                planned = now.max(entry.row.state.cursor + Duration::from_micros(1));
+                entry.row.state.cursor = planned;
+            }
             while self.runs.find(entry.row.key.run_at(planned)).is_some() {
                 planned = planned - Duration::from_micros(1);
             }

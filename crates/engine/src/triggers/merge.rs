@@ -6,7 +6,6 @@ use mainspring_model::spec::{Trigger, When};
 use mainspring_model::{Calendars, CellId, JobId, JobSpec, Namespace, Timestamp, hash};
 use mainspring_store::{Record, RecordKey, RecordKind, RecordQuery, Write};
 
-use super::needs::{Needed, Success};
 use super::row::{Follows, PAGE_ROWS, TriggerKey, TriggerRow, TriggerState};
 
 /// Jobs whose triggers somebody else changed: by cell and job.
@@ -58,8 +57,6 @@ pub struct Merged<'a> {
     pub now: Timestamp,
     /// The calendars that its triggers name.
     pub calendars: &'a Calendars,
-    /// When jobs that its triggers need last succeeded, where one has.
-    pub successes: &'a [Success],
     /// The revision of the news that stands, if any does.
     pub news: Option<u64>,
 }
@@ -81,8 +78,8 @@ pub fn merge(old: &[TriggerRow], of: Merged<'_>) -> Vec<Write> {
                 key,
                 revision: row.revision + 1,
                 state: match row.state.definition == fresh.definition {
-                    true => TriggerState { version, heeds: fresh.heeds, ..row.state.put() },
-                    false => carried(&row.state, fresh),
+                    true => fresh.needs_of(TriggerState { version, heeds: fresh.heeds, ..row.state.put() }),
+                    false => carried(&row.state, fresh, of.now),
                 },
             },
         };
@@ -110,12 +107,12 @@ pub fn merge(old: &[TriggerRow], of: Merged<'_>) -> Vec<Write> {
 }
 
 /// What a trigger that says something else keeps of what it was: its pause, and what it has under way.
-pub(super) fn carried(old: &TriggerState, new: TriggerState) -> TriggerState {
+pub(super) fn carried(old: &TriggerState, new: TriggerState, now: Timestamp) -> TriggerState {
     let (pause, backfills) = (old.pause.clone(), old.backfills.clone());
     let mut state = TriggerState { pause, backfills, last: old.last, ..new };
     // Their moments would be others.
     for backfill in state.backfills.iter_mut().flat_map(|backfills| backfills.iter_mut()) {
-        backfill.stop("a change of the trigger", state.cursor);
+        backfill.stop("a change of the trigger", now);
     }
     if state.delay_us > 0 && old.awaits_end {
         (state.next, state.fires_at, state.awaits_end) = (None, None, true);
@@ -158,7 +155,7 @@ fn begin(trigger: &Trigger, seed: u64, of: &Merged<'_>) -> TriggerState {
         When::Cron { .. } | When::Every { .. } | When::Webhook { .. } => {}
     }
     if !trigger.needs.is_empty() {
-        let needs = Needed::begin(trigger, of.successes);
+        let needs = trigger.needs.iter().map(|need| need.job.clone()).collect();
         state.follows = Some(Box::new(Follows { needs, ..Follows::default() }));
     }
     if let Some(schedule) = trigger.schedule(seed, calendars) {
@@ -168,8 +165,8 @@ fn begin(trigger: &Trigger, seed: u64, of: &Merged<'_>) -> TriggerState {
     state
 }
 
-/// A hash of what decides when a trigger fires. What it gives to its runs, what it does about missed moments, and how callers
-/// prove themselves, may change under way.
+/// A hash of what decides when a trigger fires. What it gives to its runs, what it needs and does about missed moments, and how
+/// callers prove themselves, may change under way.
 fn definition(trigger: &Trigger) -> u64 {
     let when = match &trigger.when {
         When::Webhook { .. } => When::Webhook { webhook: Default::default() },
@@ -179,6 +176,7 @@ fn definition(trigger: &Trigger) -> u64 {
         when,
         parameters: Default::default(),
         misfire: Default::default(),
+        needs: Vec::new(),
         pause_after: None,
         ..trigger.clone()
     };

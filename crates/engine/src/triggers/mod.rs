@@ -51,7 +51,7 @@ pub(crate) use cut::{Line, PER_BATCH_MAX};
 pub use ends::TriggerPaused;
 pub use ledger::{Occurrence, Outcome};
 pub use merge::{Merged, merge, news_key};
-pub use needs::{Needed, Success};
+pub use needs::Success;
 pub use pending::End;
 pub use row::{Follows, TriggerKey, TriggerRow, TriggerState};
 
@@ -122,8 +122,10 @@ pub(crate) struct Triggers {
     by_key: BTreeMap<(JobId, u64), u32>,
     /// When each is looked at. Apart from other deadlines, so that thousands in one moment are taken bit by bit.
     pub(crate) timers: Timers,
-    /// Those that follow the ends of a job, or wait for one.
+    /// Those that follow the ends of a job.
     followers: FxHashMap<(Namespace, Box<str>), FxHashSet<u32>>,
+    /// What those that need other jobs know of them.
+    needs: needs::Needs,
     /// Each namespace and each name once: many are called alike.
     namespaces: FxHashSet<Namespace>,
     names: FxHashSet<Arc<str>>,
@@ -146,7 +148,9 @@ pub(crate) struct Triggers {
     /// Those of which something is being read that may be old.
     reread: FxHashSet<u32>,
     /// The newest news that was heard of each calendar.
-    calendar_news: FxHashMap<RecordKey, u64>,
+    calendar_news: FxHashMap<RecordKey, (u64, Option<Timestamp>)>,
+    /// Jobs whose rows are being read, and whether that is old by now.
+    reading: FxHashMap<JobId, bool>,
     /// Backfills whose moments are being asked for.
     asking: FxHashMap<(u32, BackfillId), Vec<Timestamp>>,
     /// Backfills whose active runs may have ended under another owner.
@@ -201,7 +205,8 @@ impl Triggers {
             asked: None,
         });
         self.by_key.insert(place, ix as u32);
-        for job in follows {
+        self.needs.insert(ix, &self.entries[ix].row.state);
+        if let Some(job) = follows {
             self.followers.entry(job).or_default().insert(ix as u32);
         }
         ix
@@ -215,15 +220,16 @@ impl Triggers {
         let mut owed: Vec<Owed> = asked.map(|(request, _)| Owed::done(request)).collect();
         let place = Self::place(entry.row.key.job, &entry.row.key.name);
         let wanted = (entry.row.key.job, entry.row.state.version);
-        for job in Self::followed(&entry.row.state) {
-            if let Some(followers) = self.followers.get_mut(&job) {
-                followers.remove(&(ix as u32));
-                if followers.is_empty() {
-                    self.followers.remove(&job);
-                }
+        if let Some(job) = Self::followed(&entry.row.state)
+            && let Some(followers) = self.followers.get_mut(&job)
+        {
+            followers.remove(&(ix as u32));
+            if followers.is_empty() {
+                self.followers.remove(&job);
             }
         }
         self.by_key.remove(&place);
+        self.needs.remove(ix, &self.entries[ix].row.state);
         self.calendars.remove(&(ix as u32));
         self.reread.remove(&(ix as u32));
         self.books.remove(&(ix as u32));
@@ -240,16 +246,16 @@ impl Triggers {
         owed
     }
 
-    /// The jobs whose ends a trigger hears of.
-    fn followed(state: &TriggerState) -> Vec<(Namespace, Box<str>)> {
-        let jobs = state.follows.iter().flat_map(|follows| follows.jobs());
-        jobs.map(|job| (state.namespace.clone(), job.as_str().into())).collect()
+    /// The job whose ends a trigger follows.
+    fn followed(state: &TriggerState) -> Option<(Namespace, Box<str>)> {
+        state.after().map(|after| (state.namespace.clone(), after.job.as_str().into()))
     }
 
     /// Whether something follows the end of this run.
     pub(crate) fn follow(&self, head: &RunHead, job_name: &str) -> bool {
         let fired_by = head.fired.as_ref().and_then(|fired| self.find(head.job, &fired.trigger));
         self.followers.contains_key(&(head.namespace.clone(), job_name.into()))
+            || self.needs.contains(&head.namespace, job_name)
             || head.fired.as_ref().is_some_and(|fired| fired.backfill.is_some())
             || fired_by.is_some_and(|ix| self.entries[ix].row.state.delay_us > 0)
     }
@@ -271,8 +277,10 @@ pub struct SpecRead {
     pub spec: Option<Arc<JobSpec>>,
     /// Whether the job is paused.
     pub pause: Option<mainspring_model::JobPause>,
-    /// The calendars that its triggers name.
+    /// The calendars that its triggers name, as far as they can be read.
     pub calendars: Calendars,
+    /// The last successes of the jobs that its triggers need.
+    pub successes: Vec<Success>,
 }
 
 /// Rows that were asked for.

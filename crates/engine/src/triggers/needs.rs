@@ -1,72 +1,111 @@
 //! Jobs that have to succeed before a planned moment fires.
 //!
-//! A trigger that needs other jobs hears of their successes as one that follows them does: the last success of each is written
-//! with the end itself ([`super::pending`]). What succeeded before the trigger was there, its row says. A moment whose needs are
-//! not met waits as long as the misfire policy lets it fire late; then it is missed.
+//! When a job that is needed last succeeded is read with what a trigger says, and heard of from then on. Nothing of it is kept: the
+//! runs themselves say it to whoever owns the cell next. A moment whose needs are not met waits as long as the misfire policy
+//! lets it fire late; then it is missed.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use mainspring_model::spec::{Misfire, MisfirePolicy, Trigger};
-use mainspring_model::{Name, RunState, Timestamp, hash};
-use serde::{Deserialize, Serialize};
+use mainspring_model::{Name, Namespace, RunState, Timestamp};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::catch_up::CatchUp;
-use super::pending::End;
+use super::row::TriggerState;
 use crate::cell::Cell;
-use crate::runs::RunEntry;
 
-/// A job that a trigger needs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Needed {
-    /// Its name.
-    pub job: Name,
-    /// When it last succeeded before the trigger was there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<Timestamp>,
-}
-
-/// The last success of a job.
+/// The last success of a job of the trigger's namespace. Runs of backfills do not count: they are about the past.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Success {
-    /// Its name.
+    /// The name of the job.
     pub job: Name,
     /// When it ended.
     pub at: Timestamp,
 }
 
-impl Needed {
-    pub(super) fn begin(trigger: &Trigger, successes: &[Success]) -> Vec<Self> {
-        let last = |job: &Name| successes.iter().find(|one| one.job == *job).map(|one| one.at);
-        trigger.needs.iter().map(|need| Self { job: need.job.clone(), before: last(&need.job) }).collect()
+/// A job that triggers need.
+#[derive(Debug, Default)]
+struct Needed {
+    /// When it last succeeded, as far as that was heard.
+    at: Option<Timestamp>,
+    by: FxHashSet<u32>,
+}
+
+/// All jobs that triggers of the cell need, by namespace and name.
+#[derive(Debug, Default)]
+pub(super) struct Needs(FxHashMap<(Namespace, Box<str>), Needed>);
+
+impl Needs {
+    pub(super) fn insert(&mut self, ix: usize, state: &TriggerState) {
+        for job in state.needs() {
+            let place = (state.namespace.clone(), job.as_str().into());
+            self.0.entry(place).or_default().by.insert(ix as u32);
+        }
+    }
+
+    pub(super) fn remove(&mut self, ix: usize, state: &TriggerState) {
+        for job in state.needs() {
+            let place = (state.namespace.clone(), job.as_str().into());
+            if let Some(needed) = self.0.get_mut(&place) {
+                needed.by.remove(&(ix as u32));
+                if needed.by.is_empty() {
+                    self.0.remove(&place);
+                }
+            }
+        }
+    }
+
+    /// Whether somebody wants to hear of a job.
+    pub(super) fn contains(&self, namespace: &Namespace, job: &str) -> bool {
+        !self.0.is_empty() && self.0.contains_key(&(namespace.clone(), job.into()))
+    }
+
+    /// A job succeeded. Answers whom that concerns.
+    fn heard(&mut self, namespace: &Namespace, job: &str, at: Timestamp) -> Vec<usize> {
+        let Some(needed) = self.0.get_mut(&(namespace.clone(), job.into())) else { return Vec::new() };
+        needed.at = needed.at.max(Some(at));
+        let mut by: Vec<usize> = needed.by.iter().map(|ix| *ix as usize).collect();
+        by.sort_unstable();
+        by
+    }
+
+    /// When a job last succeeded.
+    fn last(&self, namespace: &Namespace, job: &str) -> Option<Timestamp> {
+        self.0.get(&(namespace.clone(), job.into()))?.at
     }
 }
 
-/// What the ends of a job are known by.
-fn mark_of(job: &str) -> u64 {
-    hash::bytes(job.as_bytes()) | 1
-}
-
 impl Cell {
-    /// The end of a run is being written: if it is a success of a job that the trigger needs, that is written with it.
-    pub(super) fn success_cut(&mut self, ix: usize, run: usize) {
+    /// A run's end is durable: moments that waited for it go on.
+    pub(super) fn success_durable(&mut self, run: usize) {
         let entry = &self.runs.entries[run];
-        let RunEntry { head, status, .. } = entry;
-        let of = mark_of(self.shapes.of(entry).spec.name.as_str());
-        let key = self.triggers.entries[ix].row.key.clone();
-        let list = self.triggers.pending.list(&key);
-        if status.state != RunState::Success || list.iter().any(|end| end.run == head.id) {
+        let is_of_backfill = entry.head.fired.as_ref().is_some_and(|fired| fired.backfill.is_some());
+        if entry.status.state != RunState::Success || is_of_backfill {
             return;
         }
-        let end = End { of, ..End::new(head.id, self.last_now, 0) };
-        // Until this one is durable, the last that is counts.
-        let last = list.iter().rfind(|end| end.of == of && end.durable).map(|end| end.run);
-        let is_old = |end: &&End| end.of == of && end.durable && Some(end.run) != last;
-        let old: Vec<_> = list.iter().filter(is_old).map(|end| end.run).collect();
-        for run in old {
-            self.triggers.pending.remove(&key, run);
+        let at = entry.status.finished_at.unwrap_or(self.last_now);
+        let (namespace, spec) = (entry.head.namespace.clone(), self.shapes.of(entry).spec.clone());
+        for ix in self.triggers.needs.heard(&namespace, spec.name.as_str(), at) {
+            self.heed_success(ix);
         }
-        self.triggers.pending.push(&key, end);
+    }
+
+    /// What was read with what a trigger says.
+    pub(super) fn successes_read(&mut self, ix: usize, successes: &[Success]) {
+        let namespace = self.triggers.entries[ix].row.state.namespace.clone();
+        for Success { job, at } in successes {
+            self.triggers.needs.heard(&namespace, job.as_str(), *at);
+        }
+    }
+
+    /// Has a trigger look whether what it waits for has come.
+    pub(super) fn heed_success(&mut self, ix: usize) {
+        let state = &mut self.triggers.entries[ix].row.state;
+        if state.waits_for().is_some() {
+            state.fires_at = Some(self.last_now);
+            self.arm_trigger(ix);
+        }
     }
 
     /// Leaves of a plan what may fire. What waits for another job stays planned; answers when patience with it ends.
@@ -77,17 +116,14 @@ impl Cell {
         kept: &BTreeSet<Timestamp>,
         plan: &mut CatchUp,
     ) -> Option<Timestamp> {
-        if trigger.needs.is_empty() {
-            return None;
-        }
         let mut moments = plan.fire.iter().enumerate().filter(|(_, planned)| !kept.contains(planned));
         let held = moments.find_map(|(at, planned)| Some((at, *planned, self.unmet(ix, trigger, *planned)?)));
-        let follows = self.triggers.entries[ix].row.state.follows.get_or_insert_default();
+        let state = &mut self.triggers.entries[ix].row.state;
         let Some((at, planned, job)) = held else {
-            follows.waits_for = None;
+            state.wait_for(None);
             return None;
         };
-        follows.waits_for = Some(job);
+        state.wait_for(Some(job));
         plan.fire.truncate(at);
         if at == 0 {
             // They are covered by the first that fires, and none does.
@@ -103,15 +139,9 @@ impl Cell {
 
     /// The first job that a moment needs and that has not succeeded in time.
     fn unmet(&self, ix: usize, trigger: &Trigger, planned: Timestamp) -> Option<Name> {
-        let row = &self.triggers.entries[ix].row;
-        let ends = self.triggers.pending.list(&row.key);
-        let is_met = |job: &Name, within: Duration| {
-            let of = mark_of(job.as_str());
-            let heard = ends.iter().filter(|end| end.durable && end.of == of).map(|end| end.planned);
-            let before =
-                row.state.needs().iter().filter(|need| need.job == *job).filter_map(|need| need.before);
-            heard.chain(before).any(|at| at > planned - within)
-        };
+        let namespace = &self.triggers.entries[ix].row.state.namespace;
+        let last = |job: &Name| self.triggers.needs.last(namespace, job.as_str());
+        let is_met = |job: &Name, within: Duration| last(job).is_some_and(|at| at > planned - within);
         let unmet = trigger.needs.iter().find(|need| !is_met(&need.job, need.within));
         unmet.map(|need| need.job.clone())
     }

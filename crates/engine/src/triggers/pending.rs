@@ -11,7 +11,7 @@ use mainspring_store::{Record, RecordKind, RecordQuery, Write};
 use serde::{Deserialize, Serialize};
 
 use super::Triggers;
-use super::row::{PAGE_ROWS, TriggerKey, is_nothing};
+use super::row::{PAGE_ROWS, TriggerKey};
 
 /// Ends that triggers have not followed yet: by cell, job and name.
 const ENDS: RecordKind = RecordKind(1_004);
@@ -23,9 +23,6 @@ pub struct End {
     pub run: RunId,
     /// The moment planned for it.
     pub planned: Timestamp,
-    /// Of which job, where the trigger hears of several: a hash of its name.
-    #[serde(default, skip_serializing_if = "is_nothing")]
-    pub(super) of: u64,
     /// How many runs, each of which followed the one before, led to it.
     #[serde(default)]
     pub depth: u16,
@@ -61,7 +58,7 @@ pub(crate) struct Pending {
 
 impl End {
     pub(super) fn new(run: RunId, planned: Timestamp, depth: u16) -> Self {
-        Self { run, planned, of: 0, depth, durable: false, told: false }
+        Self { run, planned, depth, durable: false, told: false }
     }
 
     /// Reads the ends of a trigger; none when the record is not one of them.

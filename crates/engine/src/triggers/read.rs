@@ -4,13 +4,13 @@ use mainspring_model::{ErrorCode, JobId, Timestamp};
 use mainspring_store::{Record, RecordQuery};
 use rustc_hash::FxHashSet;
 
-use super::Owed;
 use super::TriggersRead;
 use super::calendars::is_calendar_news;
 use super::fire::is_untouched;
 use super::merge::{self, news_of};
 use super::pending::End;
-use super::row::{TriggerKey, TriggerRow};
+use super::row::{TriggerKey, TriggerRow, TriggerState};
+use super::{Owed, Triggers};
 use crate::cell::Cell;
 use crate::message::{Answer, Message};
 
@@ -28,6 +28,11 @@ impl Cell {
 
     /// Somebody changed the triggers of a job.
     pub(crate) fn triggers_changed(&mut self, job: JobId) {
+        if let Some(is_old) = self.triggers.reading.get_mut(&job) {
+            *is_old = true;
+            return;
+        }
+        self.triggers.reading.insert(job, false);
         let query = TriggerRow::of_job(self.config.cell, job);
         self.outbox.now.push(Message::ReadTriggers(query));
     }
@@ -45,7 +50,7 @@ impl Cell {
             return self.ledger_read(now, query, &rows, more);
         }
         if is_calendar_news(&query) {
-            self.calendar_news_read(&rows);
+            self.calendar_news_read(&rows, query.after.is_none() && !more);
             return match rows.last() {
                 Some(last) if more => self.read_on(query, last),
                 _ => {}
@@ -60,6 +65,9 @@ impl Cell {
         damaged.into_iter().filter_map(Result::err).for_each(|record| self.report_damage(record));
         let found: Vec<TriggerRow> = found.into_iter().flatten().collect();
         if let Some(job) = job {
+            if self.triggers.reading.remove(&job) == Some(true) {
+                return self.triggers_changed(job);
+            }
             self.drop_missing(job, &found);
         }
         for row in found {
@@ -132,7 +140,7 @@ impl Cell {
             if found.iter().any(|row| row.key == entry.row.key) {
                 continue;
             }
-            match entry.in_flight || entry.dirty {
+            match entry.in_flight || entry.dirty && entry.row.revision > 0 {
                 true => entry.stale = true, // Its write is refused, and it is read once more.
                 false => self.drop_trigger(ix),
             }
@@ -168,14 +176,11 @@ impl Cell {
             if unwritten {
                 self.mark_trigger(ix);
             }
-            // What it waited for may have come meanwhile.
-            return match self.triggers.entries[ix].row.state.waits_for() {
-                Some(_) => self.heed_ends(ix),
-                None => self.arm_trigger(ix),
-            };
+            self.change_needs(ix, &row.state);
+            return self.arm_trigger(ix);
         }
         let (asked, waits) = (entry.asked.take(), entry.waits);
-        let state = merge::carried(&entry.row.state, row.state.clone());
+        let state = merge::carried(&entry.row.state, row.state.clone(), self.last_now);
         let changed = state != row.state;
         if !entry.row.state.follows_the_same(&state) {
             self.triggers.pending.clear(&row.key);
@@ -202,7 +207,7 @@ impl Cell {
     fn recall_new(&mut self, ix: usize) {
         self.recall(ix);
         if self.loading.is_none() && self.triggers.entries[ix].row.state.heeds {
-            self.plan_anew(ix);
+            self.plan_anew(ix, None);
         }
     }
 
@@ -225,5 +230,18 @@ impl Cell {
             entry.waits = is_untouched(&self.runs.entries[run].status);
         }
         self.heed_ends(ix);
+        self.heed_success(ix);
+    }
+
+    /// A version that says the same may need other jobs.
+    fn change_needs(&mut self, ix: usize, new: &TriggerState) {
+        let Triggers { entries, needs, .. } = &mut self.triggers;
+        let state = &mut entries[ix].row.state;
+        if state.needs() != new.needs() {
+            needs.remove(ix, state);
+            state.follows.get_or_insert_default().needs = new.needs().to_vec();
+            needs.insert(ix, state);
+            self.heed_success(ix);
+        }
     }
 }

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use super::backfill::Backfill;
 use super::cursor::Moved;
-use super::needs::Needed;
 use super::pending::End;
 
 /// Where triggers stand: by cell, job and name.
@@ -76,7 +75,7 @@ pub struct TriggerState {
     /// How long after the end of its last run it fires, in microseconds; 0 when it does not follow that.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub delay_us: u64,
-    /// The jobs whose ends it follows or waits for.
+    /// The jobs that it follows or waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<Box<Follows>>,
     /// Whether it follows calls.
@@ -120,7 +119,7 @@ impl TriggerState {
     /// As somebody writes it who does not know how far the owner is.
     pub(super) fn put(&self) -> Self {
         let mut state = self.clone();
-        if !state.follows_ends() {
+        if !state.follows_ends() || state.is_called {
             state.moved.get_or_insert_default().put = true;
         }
         state
@@ -152,9 +151,15 @@ impl TriggerState {
     /// Whether what it had to follow is still of interest to what it is now.
     pub(super) fn follows_the_same(&self, other: &Self) -> bool {
         let job = |state: &Self| state.after().map(|after| after.job.clone());
-        job(self) == job(other)
-            && (self.delay_us > 0) == (other.delay_us > 0)
-            && self.needs().is_empty() == other.needs().is_empty()
+        job(self) == job(other) && (self.delay_us > 0) == (other.delay_us > 0)
+    }
+
+    /// The other, with the needs of this one.
+    pub(super) fn needs_of(&self, mut other: Self) -> Self {
+        if self.needs() != other.needs() {
+            other.follows.get_or_insert_default().needs = self.needs().to_vec();
+        }
+        other
     }
 
     /// The ends that make it fire.
@@ -167,8 +172,14 @@ impl TriggerState {
         self.follows.as_ref()?.waits_for.as_ref()
     }
 
+    pub(super) fn wait_for(&mut self, job: Option<Name>) {
+        if job.is_some() || self.waits_for().is_some() {
+            self.follows.get_or_insert_default().waits_for = job;
+        }
+    }
+
     /// The jobs that have to succeed before a moment.
-    pub(super) fn needs(&self) -> &[Needed] {
+    pub(super) fn needs(&self) -> &[Name] {
         self.follows.as_ref().map_or(&[], |follows| &follows.needs)
     }
 
@@ -178,7 +189,7 @@ impl TriggerState {
     }
 }
 
-/// The jobs whose ends a trigger follows or waits for.
+/// The jobs that a trigger follows or waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Follows {
     /// These ends make it fire.
@@ -186,17 +197,10 @@ pub struct Follows {
     pub after: Option<After>,
     /// These jobs have to succeed before a moment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub needs: Vec<Needed>,
+    pub needs: Vec<Name>,
     /// The one that the next moment waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<Name>,
-}
-
-impl Follows {
-    /// All jobs whose ends it hears of.
-    pub(super) fn jobs(&self) -> impl Iterator<Item = &Name> {
-        self.after.iter().map(|after| &after.job).chain(self.needs.iter().map(|need| &need.job))
-    }
 }
 
 impl TriggerKey {
@@ -252,9 +256,9 @@ impl TriggerRow {
 
     /// Reads a record; none when it is not one of a trigger.
     pub fn read(record: &Record) -> Option<Self> {
-        let key = TriggerKey::placed(record.key.as_bytes())?;
+        let key = TriggerKey::placed(record.key.as_bytes()).filter(|_| record.kind == TRIGGERS)?;
         let state = serde_json::from_slice(&record.value).ok()?;
-        (record.kind == TRIGGERS).then_some(Self { key, revision: record.revision, state })
+        Some(Self { key, revision: record.revision, state })
     }
 
     /// The record that keeps it.
@@ -270,7 +274,7 @@ impl TriggerRow {
     }
 }
 
-pub(super) fn is_nothing(number: &u64) -> bool {
+fn is_nothing(number: &u64) -> bool {
     *number == 0
 }
 

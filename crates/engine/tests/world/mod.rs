@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mainspring_engine::{
-    Batch, Cell, Config, Event, LoadedRun, Message, RequestId, ShelfRead, Success, Tenure, TriggersRead,
+    Batch, Cell, Config, Event, LoadedRun, Message, RequestId, ShelfRead, Tenure, TriggersRead,
 };
 use mainspring_model::{
     Calendars, CellId, Epoch, JobId, JobSpec, MemberId, NodeId, Run, RunId, Timestamp, limits,
@@ -43,7 +43,6 @@ pub(crate) struct World {
     pub(crate) agents: BTreeMap<NodeId, Agent>,
     /// What triggers find when they name a calendar.
     pub(crate) calendars: Calendars,
-    pub(crate) successes: Vec<Success>,
     /// Answers about triggers that are under way, while the store is slow.
     pub(crate) late: Option<Vec<Event>>,
     names: BTreeMap<RunId, String>,
@@ -78,7 +77,6 @@ impl World {
             commits: true,
             agents: BTreeMap::new(),
             calendars: Calendars::default(),
-            successes: Vec::new(),
             late: None,
             names: BTreeMap::new(),
             specs: BTreeMap::new(),

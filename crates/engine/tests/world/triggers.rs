@@ -1,11 +1,11 @@
 //! Triggers as a test speaks of them.
 
 use mainspring_engine::{
-    End, Event, Merged, MomentsQuery, MomentsRead, Occurrence, SpecRead, TriggerCommand, TriggerKey,
+    End, Event, Merged, MomentsQuery, MomentsRead, Occurrence, SpecRead, Success, TriggerCommand, TriggerKey,
     TriggerRow, calendar_news, calendar_news_key, merge, news_key,
 };
 use mainspring_model::spec::{self, Format, Trigger};
-use mainspring_model::{Calendars, JobId, JobSpec, Namespace, Run};
+use mainspring_model::{Calendars, JobId, JobSpec, Name, Namespace, Run, RunState};
 use mainspring_store::{Outcome, Transaction, Write};
 
 use super::work::Job;
@@ -57,7 +57,6 @@ impl World {
             spec: Some(&job.spec),
             now: self.now,
             calendars: &self.calendars,
-            successes: &self.successes,
             news: self.store.record(kind, &key).map(|record| record.revision),
         };
         let writes = merge(&old, merged);
@@ -174,11 +173,19 @@ impl World {
 
     pub(super) fn spec_read(&self, (job, version): (JobId, u32)) -> SpecRead {
         let pause = self.store.job(job).and_then(|job| job.job_pause());
-        let is_there = |name: &mainspring_model::Name| self.calendars.get(name.as_str()).is_some();
         let spec = self.specs.get(&(job, version)).cloned();
-        let spec =
-            spec.filter(|spec| spec.triggers.iter().flat_map(|trigger| &trigger.calendar).all(is_there));
-        SpecRead { job, version, spec, pause, calendars: self.calendars.clone() }
+        let needs = spec.iter().flat_map(|spec| &spec.triggers).flat_map(|trigger| &trigger.needs);
+        let successes = needs.filter_map(|need| self.last_success(&need.job)).collect();
+        SpecRead { job, version, spec, pause, calendars: self.calendars.clone(), successes }
+    }
+
+    fn last_success(&self, job: &Name) -> Option<Success> {
+        let is_of = |run: &&Run| {
+            let spec = self.specs.get(&(run.head.job, run.head.job_version));
+            run.status.state == RunState::Success && spec.is_some_and(|spec| spec.name == *job)
+        };
+        let at = self.store.all_runs().filter(is_of).filter_map(|run| run.status.finished_at).max()?;
+        Some(Success { job: job.clone(), at })
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use mainspring_app::CalendarShelf;
+use mainspring_app::{CalendarShelf, LastSuccesses};
 use mainspring_engine::{LoadedRun, MomentsQuery, MomentsRead, ShelfRead, SpecRead, TriggersRead};
 use mainspring_model::spec::{self, Format};
 use mainspring_model::{Calendars, Job, JobId, JobSpec, Run};
@@ -91,28 +91,18 @@ pub(super) async fn moments(
 async fn specs_with_pauses(store: &dyn Store, keys: &[(JobId, u32)]) -> Result<Vec<SpecRead>> {
     let specs = specs(store, keys.to_vec()).await?;
     let jobs = jobs(store, keys.iter().map(|(job, _)| *job).collect()).await?;
-    let mut shelf = CalendarShelf::default();
+    let (mut shelf, mut last) = (CalendarShelf::default(), LastSuccesses::default());
     let mut read = Vec::with_capacity(keys.len());
     for (job, version) in keys {
-        let (mut spec, mut calendars) = (specs.get(&(*job, *version)).cloned(), Calendars::default());
+        let spec = specs.get(&(*job, *version)).cloned();
+        let (mut calendars, mut successes) = (Calendars::default(), Vec::new());
         let row = jobs.get(job);
-        let heeds = |spec: &&Arc<JobSpec>| spec.triggers.iter().any(|trigger| !trigger.calendar.is_empty());
-        if let Some(known) = spec.as_ref().filter(heeds) {
-            let found = match row {
-                Some(row) => shelf.of_job(store, &row.namespace, known).await?,
-                None => None,
-            };
-            match found {
-                Some(found) => calendars = found,
-                // Better late than on a day on which it must not fire.
-                None => {
-                    warn!(%job, "a calendar that the job names cannot be read: its triggers wait");
-                    spec = None;
-                }
-            }
+        if let (Some(spec), Some(row)) = (&spec, row) {
+            calendars = shelf.of_job(store, &row.namespace, spec).await?;
+            successes = last.of_job(store, &row.namespace, spec).await?;
         }
         let pause = row.and_then(|row| row.job_pause());
-        read.push(SpecRead { job: *job, version: *version, spec, pause, calendars });
+        read.push(SpecRead { job: *job, version: *version, spec, pause, calendars, successes });
     }
     Ok(read)
 }

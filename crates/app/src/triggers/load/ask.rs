@@ -83,9 +83,7 @@ impl App {
             for row in &rows {
                 let Some(spec) = specs.get(&(row.key.job, row.state.version)) else { continue };
                 let usual_us = usual_us.get(&row.key.job).copied().unwrap_or(0);
-                // One that cannot be read leaves its triggers waiting.
-                let found = shelf.of_job(&*self.store, &row.state.namespace, spec).await?;
-                let Some(calendars) = found else { continue };
+                let calendars = shelf.of_job(&*self.store, &row.state.namespace, spec).await?;
                 gathered.add(row, spec, &calendars, usual_us, now);
             }
             let last = page.rows.last().filter(|_| page.more).map(|last| last.key.clone());
