@@ -108,7 +108,8 @@ impl Ledgers {
         let mut lists = BTreeSet::new();
         for (key, list) in &written.ends {
             if let Some(known) = self.known(key) {
-                known.pending = list.len();
+                // The end of a run that was refused in the same commit, because its key was taken, is taken back with the next.
+                known.pending = list.iter().filter(|end| core.run(end.run).is_some()).count();
                 lists.insert(key.clone());
             }
         }
