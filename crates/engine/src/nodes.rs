@@ -57,9 +57,13 @@ impl NodeEntry {
         self.node.state == NodeState::Up && self.session > 0 && !self.quiet
     }
 
-    /// Whether it is expected to take work again.
+    /// Whether it is expected to take work again. One that is being emptied and is away may never be back.
     pub(crate) fn lives(&self) -> bool {
-        matches!(self.node.state, NodeState::Up | NodeState::Draining { .. })
+        match self.node.state {
+            NodeState::Up => true,
+            NodeState::Draining { .. } => self.session > 0,
+            NodeState::Lost | NodeState::Left => false,
+        }
     }
 
     pub(crate) fn capacity(&self) -> Room {

@@ -328,3 +328,39 @@ fn there_is_no_cursor_to_move() {
         "{answers:?}"
     );
 }
+
+/// What is taken counts once, wherever a put overtakes its owner, which then dies.
+fn check_count(put_after: usize) {
+    let mut world = World::new();
+    let job = world.trigger_job(&["webhook: {}, count: 2"]);
+    world.pass(secs(30));
+    world.commits = false;
+    send(&mut world, &job, delivery("one"));
+    for batch in 0..6 {
+        if batch == put_after {
+            // Somebody reads the row and writes it with another version; the owner does not know.
+            let changed = world.change_job(&job, |spec| spec.triggers[0].pause_after = 5.try_into().ok());
+            world.write_triggers(&changed);
+            world.commit();
+            break;
+        }
+        world.commit();
+    }
+    world.commits = true;
+    world.take_over();
+    world.pass(secs(1));
+    let before = world.runs_of(&job).len();
+    for key in ["two", "three", "four"] {
+        send(&mut world, &job, delivery(key));
+    }
+    world.pass(secs(1));
+    assert_eq!(world.runs_of(&job).len(), 2, "{put_after}: {before} were there before");
+    assert_eq!(world.trigger(&job, "webhook").state.fired, 2, "{put_after}");
+}
+
+#[test]
+fn what_a_put_overtakes_counts_once() {
+    for put_after in 0..4 {
+        check_count(put_after);
+    }
+}

@@ -81,7 +81,7 @@ fn what_nobody_met_in_time_is_missed() {
 fn patience_follows_the_misfire_policy() {
     for (policy, expected) in [
         ("skip", ["400 missed", "4000 missed", "7600 fired"].as_slice()),
-        ("once", &["400 merged 2 through 4000", "7600 fired"]),
+        ("{policy: once, window: 2h}", &["400 missed", "4000 merged", "7600 fired"]),
         ("{policy: all, window: 2h}", &["400 missed", "4000 fired", "7600 fired"]),
     ] {
         let (mut world, first, needy) = needing(&format!("every: 1h, offset: 1200s, misfire: {policy}"));
@@ -251,4 +251,58 @@ fn whoever_fires_by_hand_waits_for_nobody() {
     world.command_trigger(&needy, "every", fire);
     world.pass(millis(1));
     assert_eq!(world.runs_of(&needy).len(), 1);
+}
+
+#[test]
+fn a_success_may_count_for_longer_from_now_on() {
+    let mut world = World::new();
+    world.node("a");
+    let first = world.job();
+    let name = first.spec.name.as_str();
+    let needs = |within: &str| format!("every: 1h, offset: 1200s, needs: {{job: {name}, within: {within}}}");
+    let needy = world.trigger_job(&[&needs("1m")]);
+    succeed(&mut world, &first);
+    world.pass_until(at(410));
+    assert_eq!(waits_for(&world, &needy, "every"), Some(name.to_owned()));
+    let needy = world.change_triggers(&needy, &[&needs("1h")]);
+    world.pass(millis(1));
+    assert_eq!(world.ledger(&needy, "every"), ["400 fired"]);
+}
+
+#[test]
+fn what_waits_too_long_is_missed_although_the_latest_still_waits() {
+    let (mut world, first, needy) = needing("every: 10m, offset: 400s");
+    let name = first.spec.name.as_str();
+    world.pass_until(at(2 * 3_600 + 30));
+    let lines = world.ledger(&needy, "every");
+    assert!(
+        !lines.is_empty() && lines.iter().all(|line| line.contains("missed") && line.contains(name)),
+        "{lines:?}"
+    );
+    succeed(&mut world, &first);
+    let last = world.ledger(&needy, "every").pop();
+    assert!(last.is_some_and(|line| line.ends_with("fired")));
+}
+
+#[test]
+fn a_success_of_another_job_costs_nothing() {
+    let mut world = World::new();
+    world.node("a");
+    let (one, other) = (world.job(), world.job());
+    let names = [one.spec.name.to_string(), other.spec.name.to_string()];
+    let needs = format!("every: 1h, offset: 1200s, needs: [{}, {}]", names[0], names[1]);
+    let needy = world.trigger_job(&[&needs]);
+    succeed(&mut world, &one);
+    world.pass_until(at(410));
+    assert_eq!(waits_for(&world, &needy, "every"), Some(names[1].clone()));
+    let before = world.trigger(&needy, "every").revision;
+    for _ in 0..5 {
+        succeed(&mut world, &one);
+    }
+    world.pass(secs(300));
+    assert_eq!(
+        world.trigger(&needy, "every").revision,
+        before,
+        "it waits for the other, and nothing changed"
+    );
 }

@@ -7,8 +7,7 @@ use mainspring_model::{JobSpec, Name, Namespace, Run, RunState, Timestamp};
 use mainspring_store::{Result, RunQuery, Store};
 
 /// Of the newest so many runs of a job, the last success counts.
-const LOOKED_AT_MAX: usize = 500;
-const PAGE_ROWS: usize = 50;
+const LOOKED_AT_MAX: usize = 200;
 
 /// Last successes that are read together: those of each job once.
 #[derive(Debug, Default)]
@@ -42,19 +41,14 @@ async fn last_success(store: &dyn Store, namespace: &Namespace, job: &Name) -> R
         found => found?,
     };
     let Some(job) = job else { return Ok(None) };
-    let mut query = RunQuery { job: Some(job.id), limit: PAGE_ROWS, ..RunQuery::default() };
-    for _ in 0..LOOKED_AT_MAX / PAGE_ROWS {
-        let page = match store.runs(query.clone()).await {
-            Err(error) if !error.is_transient() => return Ok(None),
-            page => page?,
-        };
-        let last = page.rows.iter().filter_map(ended_well).max();
-        query.after = page.rows.last().map(|run| run.head.id).filter(|_| page.more);
-        if last.is_some() || query.after.is_none() {
-            return Ok(last);
+    let query = RunQuery { job: Some(job.id), limit: LOOKED_AT_MAX, ..RunQuery::default() };
+    match store.runs(query).await {
+        Err(error) if !error.is_transient() => {
+            tracing::warn!(job = %job.name, %error, "whether a job succeeded that others need cannot be read");
+            Ok(None)
         }
+        page => Ok(page?.rows.iter().filter_map(ended_well).max()),
     }
-    Ok(None)
 }
 
 /// When a run succeeded; none when it did not, or is of a backfill.

@@ -85,6 +85,8 @@ impl Cell {
         let is_keyed = key.is_some();
         if let Some(key) = &key {
             self.triggers.unbegun.insert(key.clone(), (ix as u32, id));
+            // It counts from now on; its line follows when it begins.
+            self.triggers.entries[ix].row.state.fired += 1;
         }
         head.idempotency_key = key;
         let run = self.enter_fired(now, head, spec);
@@ -121,7 +123,20 @@ impl Cell {
     /// The run of a delivery has begun.
     pub(crate) fn call_begun(&mut self, now: Timestamp, run: usize) {
         let Some(ix) = self.called(run) else { return };
+        let planned = self.runs.entries[run].head.fired.as_ref().map_or(now, |fired| fired.planned);
+        let state = &mut self.triggers.entries[ix].row.state;
+        // Whoever took it wrote the cursor and the count together. Where somebody's put overtook that, the ledger is counted.
+        let is_counted = planned <= state.cursor;
+        let is_recounted = state.moved.as_ref().is_some_and(|moved| moved.put);
+        let before = state.fired.saturating_sub(u64::from(is_counted));
+        state.fired = before;
         self.fired_begun(now, ix, run);
+        let state = &mut self.triggers.entries[ix].row.state;
+        if !is_counted && is_recounted {
+            state.fired = before;
+        } else {
+            state.cursor = state.cursor.max(planned);
+        }
         self.mark_trigger(ix);
     }
 
@@ -132,7 +147,10 @@ impl Cell {
         }
         let planned = self.runs.entries[run].head.fired.as_ref().map(|fired| fired.planned);
         if let (Some(ix), Some(planned)) = (self.called(run), planned) {
+            let state = &mut self.triggers.entries[ix].row.state;
+            state.fired = state.fired.saturating_sub(u64::from(planned <= state.cursor));
             self.note(ix, None, repeated(planned, now, first));
+            self.mark_trigger(ix);
         }
     }
 
@@ -190,8 +208,7 @@ impl Cell {
             return Some(format!("it took calls until {}", time::text::format(until)));
         }
         let count = trigger.count.map(|count| u64::from(count.get()))?;
-        let under_way = self.triggers.unbegun.values().filter(|(of, _)| *of == ix as u32).count();
-        let is_over = state.fired + under_way as u64 >= count;
+        let is_over = state.fired >= count;
         is_over.then(|| format!("it fired {count} times, which is as often as it may"))
     }
 }

@@ -18,6 +18,8 @@ use crate::timers::Subject;
 const LEAD: Duration = Duration::from_secs(2);
 /// What is due again so soon is not forgotten.
 const KEPT: Duration = Duration::from_secs(10);
+/// A trigger that waits for another job asks after that again.
+const WAITING_LOOK: Duration = Duration::from_secs(60);
 /// A trigger whose specification, or calendar, cannot be read is looked at again.
 pub(super) const UNREADABLE_WAIT: Duration = Duration::from_secs(60);
 
@@ -31,6 +33,9 @@ impl Cell {
             None if wants => Some(self.last_now),
             None => entry.row.state.fires_at.filter(|_| entry.row.state.pause.is_none()),
         };
+        // What it waits for may come where nobody tells this owner.
+        let is_waiting = entry.row.state.waits_for().is_some();
+        let due = due.map(|due| if is_waiting { due.min(self.last_now + WAITING_LOOK) } else { due });
         let at = if entry.spec.is_some() { due } else { due.map(|due| due - LEAD) };
         self.triggers.timers.disarm(&mut entry.armed, Subject::Trigger(ix));
         self.triggers.timers.arm(&mut entry.armed, at, Subject::Trigger(ix));
@@ -135,8 +140,13 @@ impl Cell {
         if self.lacks_calendar(ix, trigger) {
             return self.wait_for_calendar(now, ix);
         }
-        let before = trigger.calendar.first().map(|_| self.triggers.entries[ix].row.state.clone());
-        self.triggers.entries[ix].row.state.heeds = before.is_some();
+        let is_looked_at_often = !trigger.calendar.is_empty() || !trigger.needs.is_empty();
+        let before = is_looked_at_often.then(|| self.triggers.entries[ix].row.state.clone());
+        let state = &mut self.triggers.entries[ix].row.state;
+        state.heeds = !trigger.calendar.is_empty();
+        if state.waits_for().is_some() {
+            state.fires_at = Some(now);
+        }
         let schedule = trigger.schedule(seed, self.triggers.calendars_of(ix));
         self.step_backfills(now, ix, schedule.as_ref());
         self.move_asked(ix, trigger, schedule.as_ref(), seed);
@@ -160,7 +170,7 @@ impl Cell {
             }
             None => self.fire_by_ends(now, ix, &spec, trigger),
         }
-        // Many are looked at again because of a calendar, and few are planned anew.
+        // Many are looked at again because of a calendar or a job that they need, and few change.
         if before.is_none_or(|before| before != self.triggers.entries[ix].row.state) {
             self.mark_trigger(ix);
         }
@@ -182,7 +192,7 @@ impl Cell {
         }
         let mut plan = catch_up(trigger, again.moments.0, seed, state.cursor, now);
         let why = self.why_passed(ix);
-        let held = self.hold_unmet(ix, trigger, &again.kept, &mut plan);
+        let held = self.hold_unmet(now, ix, trigger, again, &mut plan);
         let state = &self.triggers.entries[ix].row.state;
         let mut cursor = plan.cursor().unwrap_or(state.cursor);
         plan.fire.retain(|planned| !again.kept.contains(planned));
@@ -199,6 +209,7 @@ impl Cell {
             spent = self.triggers.entries[ix].row.state.is_spent(trigger);
             if spent {
                 cursor = *planned;
+                self.triggers.entries[ix].row.state.wait_for(None);
             }
         }
         let state = &mut self.triggers.entries[ix].row.state;

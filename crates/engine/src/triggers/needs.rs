@@ -4,7 +4,6 @@
 //! runs themselves say it to whoever owns the cell next. A moment whose needs are not met waits as long as the misfire policy
 //! lets it fire late; then it is missed.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use mainspring_model::spec::{Misfire, MisfirePolicy, Trigger};
@@ -12,6 +11,7 @@ use mainspring_model::{Name, Namespace, RunState, Timestamp};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::catch_up::CatchUp;
+use super::cursor::Again;
 use super::row::TriggerState;
 use crate::cell::Cell;
 
@@ -81,13 +81,21 @@ impl Cell {
     pub(super) fn success_durable(&mut self, run: usize) {
         let entry = &self.runs.entries[run];
         let is_of_backfill = entry.head.fired.as_ref().is_some_and(|fired| fired.backfill.is_some());
-        if entry.status.state != RunState::Success || is_of_backfill {
+        if entry.status.state != RunState::Success || is_of_backfill || entry.head.inline_spec.is_some() {
             return;
         }
         let at = entry.status.finished_at.unwrap_or(self.last_now);
         let (namespace, spec) = (entry.head.namespace.clone(), self.shapes.of(entry).spec.clone());
-        for ix in self.triggers.needs.heard(&namespace, spec.name.as_str(), at) {
-            self.heed_success(ix);
+        self.heard_success(&namespace, spec.name.as_str(), at);
+    }
+
+    /// A job succeeded: moments that waited for it go on.
+    fn heard_success(&mut self, namespace: &Namespace, job: &str, at: Timestamp) {
+        for ix in self.triggers.needs.heard(namespace, job, at) {
+            let waits_for = self.triggers.entries[ix].row.state.waits_for();
+            if waits_for.is_some_and(|name| name.as_str() == job) {
+                self.heed_success(ix);
+            }
         }
     }
 
@@ -95,7 +103,9 @@ impl Cell {
     pub(super) fn successes_read(&mut self, ix: usize, successes: &[Success]) {
         let namespace = self.triggers.entries[ix].row.state.namespace.clone();
         for Success { job, at } in successes {
-            self.triggers.needs.heard(&namespace, job.as_str(), *at);
+            if self.triggers.needs.last(&namespace, job.as_str()) < Some(*at) {
+                self.heard_success(&namespace, job.as_str(), *at);
+            }
         }
     }
 
@@ -111,12 +121,13 @@ impl Cell {
     /// Leaves of a plan what may fire. What waits for another job stays planned; answers when patience with it ends.
     pub(super) fn hold_unmet(
         &mut self,
+        now: Timestamp,
         ix: usize,
         trigger: &Trigger,
-        kept: &BTreeSet<Timestamp>,
+        again: &Again<'_>,
         plan: &mut CatchUp,
     ) -> Option<Timestamp> {
-        let mut moments = plan.fire.iter().enumerate().filter(|(_, planned)| !kept.contains(planned));
+        let mut moments = plan.fire.iter().enumerate().filter(|(_, planned)| !again.kept.contains(planned));
         let held = moments.find_map(|(at, planned)| Some((at, *planned, self.unmet(ix, trigger, *planned)?)));
         let state = &mut self.triggers.entries[ix].row.state;
         let Some((at, planned, job)) = held else {
@@ -125,9 +136,14 @@ impl Cell {
         };
         state.wait_for(Some(job));
         plan.fire.truncate(at);
-        if at == 0 {
-            // They are covered by the first that fires, and none does.
-            plan.merged = None;
+        if at == 0 && plan.merged.take().is_some() {
+            // They are covered by the first that fires, and none does. What is too old for that is missed.
+            let too_old = now - trigger.misfire.window;
+            let first = again.moments.after(self.triggers.entries[ix].row.state.cursor);
+            plan.missed = first.filter(|first| *first < too_old).and_then(|first| {
+                let before = again.moments.last(first - Duration::from_micros(1), too_old);
+                again.moments.stretch(first, before)
+            });
         }
         let in_time = Misfire::GRACE + trigger.jitter;
         let patience = match trigger.misfire.policy {

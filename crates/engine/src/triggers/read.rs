@@ -177,6 +177,8 @@ impl Cell {
                 self.mark_trigger(ix);
             }
             self.change_needs(ix, &row.state);
+            // What it waits for may count by what it says now.
+            self.heed_success(ix);
             return self.arm_trigger(ix);
         }
         let (asked, waits) = (entry.asked.take(), entry.waits);
@@ -241,7 +243,6 @@ impl Cell {
             needs.remove(ix, state);
             state.follows.get_or_insert_default().needs = new.needs().to_vec();
             needs.insert(ix, state);
-            self.heed_success(ix);
         }
     }
 }

@@ -84,6 +84,11 @@ impl App {
                 let Some(spec) = specs.get(&(row.key.job, row.state.version)) else { continue };
                 let usual_us = usual_us.get(&row.key.job).copied().unwrap_or(0);
                 let calendars = shelf.of_job(&*self.store, &row.state.namespace, spec).await?;
+                let written = spec.triggers.iter().find(|trigger| *trigger.name.as_str() == *row.key.name);
+                let mut named = written.into_iter().flat_map(|trigger| &trigger.calendar);
+                if named.any(|name| calendars.get(name.as_str()).is_none()) {
+                    continue; // It waits for its calendar.
+                }
                 gathered.add(row, spec, &calendars, usual_us, now);
             }
             let last = page.rows.last().filter(|_| page.more).map(|last| last.key.clone());
