@@ -79,6 +79,9 @@ impl Needs {
 impl Cell {
     /// A run's end is durable: moments that waited for it go on.
     pub(super) fn success_durable(&mut self, run: usize) {
+        if self.triggers.needs.0.is_empty() {
+            return;
+        }
         let entry = &self.runs.entries[run];
         let is_of_backfill = entry.head.fired.as_ref().is_some_and(|fired| fired.backfill.is_some());
         if entry.status.state != RunState::Success || is_of_backfill || entry.head.inline_spec.is_some() {
