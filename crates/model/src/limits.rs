@@ -94,6 +94,10 @@ pub const LINE_BYTES_MAX: usize = 32 * 1024;
 pub const SPEC_ENTRIES_MAX: usize = 1024;
 /// Triggers of one job.
 pub const TRIGGERS_MAX: usize = 100;
+/// Jobs that a trigger may need.
+pub const TRIGGER_NEEDS_MAX: usize = 10;
+/// Calendars that a trigger may name.
+pub const TRIGGER_CALENDARS_MAX: usize = 10;
 /// The longest duration.
 pub const DURATION_MAX: Duration = Duration::from_secs(3650 * 24 * 3600);
 /// Retries of one run.

@@ -59,7 +59,7 @@ impl Cell {
         self.mark_trigger(ix);
         let key = &self.triggers.entries[ix].row.key;
         let key = call.key.as_deref().map(|text| key.delivery(text));
-        let under_way = key.as_ref().and_then(|key| self.triggers.unbegun.get(key)).map(|(_, run)| *run);
+        let under_way = key.as_ref().and_then(|key| self.triggers.unbegun.get(key)).copied();
         if let Some(first) = call.first.or(under_way) {
             self.note(ix, None, repeated(planned, now, first));
             let answer = Answer::Submitted { run: first, duplicate: true };
@@ -84,7 +84,7 @@ impl Cell {
         };
         let is_keyed = key.is_some();
         if let Some(key) = &key {
-            self.triggers.unbegun.insert(key.clone(), (ix as u32, id));
+            self.triggers.unbegun.insert(key.clone(), id);
             // It counts from now on; its line follows when it begins.
             self.triggers.entries[ix].row.state.fired += 1;
         }

@@ -141,8 +141,8 @@ pub(crate) struct Triggers {
     early: Vec<ends::Ended>,
     /// Runs of calls that were read before the cell was loaded.
     pub(crate) early_calls: Vec<u32>,
-    /// Runs of calls that are being inserted, by the key of the delivery, with their trigger.
-    unbegun: FxHashMap<Box<str>, (u32, RunId)>,
+    /// Runs of calls that are being inserted, by the key of the delivery.
+    unbegun: FxHashMap<Box<str>, RunId>,
     /// The calendars of those whose specification is known, and when they were read.
     calendars: FxHashMap<u32, (Timestamp, Calendars)>,
     /// Those of which something is being read that may be old.

@@ -14,7 +14,7 @@ use super::Reader;
 use super::fields::Fields;
 use super::scalar::{choice, duration, integer, list, map, parsed, positive_duration, text};
 use super::webhook::{OF_CALLS, root, webhook};
-use crate::limits::{COUNT_MAX, LINE_BYTES_MAX, TRIGGERS_MAX};
+use crate::limits::{COUNT_MAX, LINE_BYTES_MAX, TRIGGER_CALENDARS_MAX, TRIGGER_NEEDS_MAX, TRIGGERS_MAX};
 use crate::name::Name;
 use crate::spec::read::check_value;
 use crate::spec::{
@@ -22,11 +22,6 @@ use crate::spec::{
     Trigger, When,
 };
 use crate::time::{self, Timestamp};
-
-/// Jobs that a trigger may need.
-const NEEDS_MAX: usize = 10;
-/// Calendars that a trigger may name.
-const CALENDARS_MAX: usize = 10;
 
 /// The kinds of triggers, and the fields that only one of them has.
 const KINDS: [&str; 6] = ["cron", "every", "delay", "at", "after", "webhook"];
@@ -162,8 +157,9 @@ fn calendars(reader: &mut Reader, value: &Value) -> Option<Vec<Name>> {
         return parsed::<Name>(reader, value).map(|name| vec![name]);
     }
     let names = list(parsed::<Name>)(reader, value)?;
-    if names.len() > CALENDARS_MAX {
-        reader.problem(format!("names {} calendars; at most {CALENDARS_MAX} are allowed", names.len()));
+    if names.len() > TRIGGER_CALENDARS_MAX {
+        reader
+            .problem(format!("names {} calendars; at most {TRIGGER_CALENDARS_MAX} are allowed", names.len()));
         return None;
     }
     Some(names)
@@ -226,8 +222,8 @@ fn needs(reader: &mut Reader, value: &Value) -> Option<Vec<Need>> {
         reader.problem(format!("`{}` is named twice", need.job));
         return None;
     }
-    if found.is_empty() || found.len() > NEEDS_MAX {
-        reader.problem(format!("names {} jobs; write 1 to {NEEDS_MAX}", found.len()));
+    if found.is_empty() || found.len() > TRIGGER_NEEDS_MAX {
+        reader.problem(format!("names {} jobs; write 1 to {TRIGGER_NEEDS_MAX}", found.len()));
         return None;
     }
     Some(found)
