@@ -6,8 +6,8 @@ use mainspring_engine::Success;
 use mainspring_model::{JobSpec, Name, Namespace, Run, RunState, Timestamp};
 use mainspring_store::{Result, RunQuery, Store};
 
-/// Of the newest so many runs of a job, the last success counts.
-const LOOKED_AT_MAX: usize = 200;
+/// Of the newest so many successful runs of a job, that which ended last counts.
+const LOOKED_AT_MAX: usize = 20;
 
 /// Last successes that are read together: those of each job once.
 #[derive(Debug, Default)]
@@ -41,7 +41,8 @@ async fn last_success(store: &dyn Store, namespace: &Namespace, job: &Name) -> R
         found => found?,
     };
     let Some(job) = job else { return Ok(None) };
-    let query = RunQuery { job: Some(job.id), limit: LOOKED_AT_MAX, ..RunQuery::default() };
+    let states = vec![RunState::Success];
+    let query = RunQuery { job: Some(job.id), states, limit: LOOKED_AT_MAX, ..RunQuery::default() };
     match store.runs(query).await {
         Err(error) if !error.is_transient() => {
             tracing::warn!(job = %job.name, %error, "whether a job succeeded that others need cannot be read");
@@ -51,8 +52,8 @@ async fn last_success(store: &dyn Store, namespace: &Namespace, job: &Name) -> R
     }
 }
 
-/// When a run succeeded; none when it did not, or is of a backfill.
+/// When a run of the job succeeded; none when it is of a backfill.
 fn ended_well(run: &Run) -> Option<Timestamp> {
     let is_of_backfill = run.head.fired.as_ref().is_some_and(|fired| fired.backfill.is_some());
-    run.status.finished_at.filter(|_| run.status.state == RunState::Success && !is_of_backfill)
+    run.status.finished_at.filter(|_| !is_of_backfill && run.head.inline_spec.is_none())
 }

@@ -42,8 +42,8 @@ impl Cell {
     }
 
     pub(crate) fn trigger_due(&mut self, now: Timestamp, ix: usize) {
-        self.triggers.entries[ix].armed = crate::timers::Armed::NOT;
-        let entry = &self.triggers.entries[ix];
+        let entry = &mut self.triggers.entries[ix];
+        self.triggers.timers.disarm(&mut entry.armed, Subject::Trigger(ix));
         if entry.stale || entry.dirty || entry.in_flight {
             return; // It is armed when it was read or written: a row is never more than one look behind.
         }
