@@ -14,6 +14,7 @@ mod exit;
 mod failure;
 mod follow;
 mod import;
+mod language;
 mod machine_zone;
 mod nearest;
 mod output;

@@ -8,3 +8,4 @@ mod import;
 mod offline;
 mod online;
 mod simulate;
+mod trigger;

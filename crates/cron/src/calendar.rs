@@ -51,6 +51,32 @@ pub struct Calendar {
     blackouts: Vec<DailyWindow>,
 }
 
+/// What of a calendar does not fit the rest of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    /// Where.
+    pub part: Part,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// A part of a calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The days of the week.
+    Weekend,
+    /// The days, by their place in what was given.
+    Days(usize),
+    /// The blackouts together.
+    Blackouts,
+}
+
+impl Misfit {
+    fn new(part: Part, message: impl Into<String>) -> Self {
+        Self { part, message: message.into() }
+    }
+}
+
 impl Calendar {
     /// The most days that a calendar may name, those of its spans counted.
     pub const DAYS_MAX: usize = 10_000;
@@ -62,33 +88,34 @@ impl Calendar {
         weekend: impl IntoIterator<Item = u8>,
         days: impl IntoIterator<Item = (Days, Holiday)>,
         blackouts: Vec<DailyWindow>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Misfit> {
         let mut calendar = Self { blackouts, ..Self::default() };
         for day in weekend {
             if day > 6 {
-                return Err(Error::new(format!("weekend: `{day}` is not 0 (Sunday) to 6")));
+                return Err(Misfit::new(Part::Weekend, format!("`{day}` is not 0 (Sunday) to 6")));
             }
             calendar.weekend |= 1 << day;
         }
         let mut named = 0;
-        for (days, holiday) in days {
+        for (at, (days, holiday)) in days.into_iter().enumerate() {
+            let misfit = |what: String| Misfit::new(Part::Days(at), what);
             named += days.count();
             if named > Self::DAYS_MAX {
-                return Err(Error::new(format!("a calendar names at most {} days", Self::DAYS_MAX)));
+                return Err(misfit(format!("a calendar names at most {} days", Self::DAYS_MAX)));
             }
-            calendar.add(days, holiday)?;
+            calendar.add(days, holiday).map_err(misfit)?;
         }
         if calendar.blackouts.len() > Self::BLACKOUTS_MAX {
             let max = Self::BLACKOUTS_MAX;
-            return Err(Error::new(format!("a calendar has at most {max} blackouts")));
+            return Err(Misfit::new(Part::Blackouts, format!("a calendar has at most {max} blackouts")));
         }
         if (0..DAY_MINUTES).all(|minute| calendar.blackout_end(minute).is_some()) {
-            return Err(Error::new("the blackouts leave nothing of a day"));
+            return Err(Misfit::new(Part::Blackouts, "they leave nothing of a day"));
         }
         Ok(calendar)
     }
 
-    fn add(&mut self, days: Days, holiday: Holiday) -> Result<(), Error> {
+    fn add(&mut self, days: Days, holiday: Holiday) -> Result<(), String> {
         let (first, last) = match (days, holiday) {
             (Days::Span(first, last), _) => (first, last),
             (Days::Yearly(month, day), Holiday::Off) => {
@@ -96,14 +123,12 @@ impl Calendar {
                 return Ok(());
             }
             (Days::Yearly(..), Holiday::Working) => {
-                return Err(Error::new(format!(
-                    "`{days}` is a day of every year; name the days with their year"
-                )));
+                return Err(format!("`{days}` is a day of every year; name the days with their year"));
             }
         };
         for date in first.series(jiff::Span::new().days(1)).take_while(|date| *date <= last) {
             if self.days.insert(date, holiday).is_some_and(|known| known != holiday) {
-                return Err(Error::new(format!("{date} is said to be off and to be worked")));
+                return Err(format!("{date} is said to be off and to be worked"));
             }
         }
         Ok(())

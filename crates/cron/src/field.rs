@@ -12,16 +12,22 @@ pub(crate) struct Field {
     pub(crate) words: &'static [&'static str],
     /// The last value that a hash chooses: every month has it.
     pub(crate) hash_max: u8,
+    /// What the hash of this field is drawn from beside the job: no two fields share it.
+    pub(crate) place: u8,
 }
 
-pub(crate) const SECOND: Field = Field { name: "second", min: 0, max: 59, words: &[], hash_max: 59 };
-pub(crate) const MINUTE: Field = Field { name: "minute", min: 0, max: 59, words: &[], hash_max: 59 };
-pub(crate) const HOUR: Field = Field { name: "hour", min: 0, max: 23, words: &[], hash_max: 23 };
-pub(crate) const DAY: Field = Field { name: "day of month", min: 1, max: 31, words: &[], hash_max: 28 };
-pub(crate) const MONTH: Field = Field { name: "month", min: 1, max: 12, words: &MONTHS, hash_max: 12 };
+pub(crate) const SECOND: Field =
+    Field { name: "second", min: 0, max: 59, words: &[], hash_max: 59, place: 0 };
+pub(crate) const MINUTE: Field =
+    Field { name: "minute", min: 0, max: 59, words: &[], hash_max: 59, place: 1 };
+pub(crate) const HOUR: Field = Field { name: "hour", min: 0, max: 23, words: &[], hash_max: 23, place: 2 };
+pub(crate) const DAY: Field =
+    Field { name: "day of month", min: 1, max: 31, words: &[], hash_max: 28, place: 3 };
+pub(crate) const MONTH: Field =
+    Field { name: "month", min: 1, max: 12, words: &MONTHS, hash_max: 12, place: 4 };
 /// 7 is Sunday, too.
 pub(crate) const WEEKDAY: Field =
-    Field { name: "day of week", min: 0, max: 7, words: &WEEKDAYS, hash_max: 6 };
+    Field { name: "day of week", min: 0, max: 7, words: &WEEKDAYS, hash_max: 6, place: 5 };
 
 const MONTHS: [&str; 12] =
     ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];

@@ -20,6 +20,7 @@ mod every;
 mod field;
 mod hash;
 mod jitter;
+mod macros;
 mod next;
 mod parse;
 mod schedule;
@@ -31,11 +32,12 @@ pub type Micros = i64;
 /// Microseconds in a second.
 pub(crate) const MICROS: i64 = 1_000_000;
 
-pub use calendar::{Calendar, DailyWindow, Days, Holiday};
+pub use calendar::{Calendar, DailyWindow, Days, Holiday, Misfit, Part};
 pub use cron::{Cron, DayRule};
 pub use error::Error;
 pub use every::Every;
 pub use jitter::jitter;
+pub use macros::every_of;
 pub use next::{Dst, Gap, Overlap};
 pub use schedule::{Bounds, Rhythm, Schedule};
 pub use zone::Zone;

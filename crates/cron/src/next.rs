@@ -71,14 +71,15 @@ impl Cron {
                 // What the clock showed before it was turned back has had its turn.
                 local = local.max(stretch.begin.map_or(i64::MIN, |begin| begin + stretch.offset_before));
             }
-            let found = self.next_local(local)?;
-            let second = found - stretch.offset;
-            match stretch.end {
-                // Clocks that are turned back may show times again that had passed when the search began.
-                Some(end) if second >= end && end - begin < 3 * DAY_SECONDS => from = end,
+            let second = self.next_local(local).map(|found| found - stretch.offset);
+            match (second, stretch.end) {
+                (Some(second), None) => return Some(second),
+                (Some(second), Some(end)) if second < end => return Some(second),
+                // Clocks that are turned back may show times again that had passed when the search began, the last ones too.
+                (_, Some(end)) if end - begin < 3 * DAY_SECONDS => from = end,
                 // No earlier time fits; the stretches until near it are of no interest.
-                Some(end) if second >= end => from = end.max(second - 2 * DAY_SECONDS),
-                _ => return Some(second),
+                (Some(second), Some(end)) => from = end.max(second - 2 * DAY_SECONDS),
+                (None, _) => return None,
             }
         }
     }
@@ -284,6 +285,13 @@ mod tests {
             "1972-05-31T19:43:00Z",
             &["1972-05-31T23:00:00+03", "1972-05-31T23:43:00+03", "1973-05-01T23:00:00+03"],
         );
+        // The last time of its years comes twice, too.
+        let last = ["2026-11-01T01:30:00-04", "2026-11-01T01:30:00-05"];
+        check("0 30 1 1 11 * 2026", YORK, BOTH, after, &last);
+        let cron = Cron::parse("0 30 1 1 11 * 2026", DayRule::Or, 0).unwrap();
+        let york = YORK.parse().unwrap();
+        let between = "2026-11-01T05:59:00Z".parse::<jiff::Timestamp>().unwrap().as_microsecond();
+        assert!(cron.next(between, &york, BOTH).is_some() && cron.next(between, &york, ONCE).is_none());
         // Asked in the middle of the second time.
         check("30 1 * * *", YORK, ONCE, "2026-11-01T06:10:00Z", &["2026-11-02T01:30:00-05"]);
     }

@@ -64,14 +64,28 @@ impl Zone {
 
     /// The stretch that a second is in.
     pub(crate) fn stretch(&self, second: i64) -> Stretch {
-        let at = timestamp(second);
-        // `preceding` looks before its argument, and the stretch may begin at this very second.
-        let last = self.0.preceding(timestamp(second.saturating_add(1))).next();
-        let begin = last.as_ref().map(|transition| transition.timestamp().as_second());
-        let end = self.0.following(at).next().map(|transition| transition.timestamp().as_second());
+        let mut begin = self.turn_before(second);
+        let end = self.turn_after(second);
+        // Just after the last turn that the zone's table names, the library looks back by the rule for what follows the table
+        // and may name an earlier one, or one that never was (America/Ciudad_Juarez, 2022-11-30). Looking ahead it does not.
+        while let Some(later) =
+            begin.and_then(|begin| self.turn_after(begin)).filter(|later| *later <= second)
+        {
+            begin = Some(later);
+        }
         let offset = self.offset(second);
         let offset_before = begin.map_or(offset, |begin| self.offset(begin - 1));
         Stretch { begin, end, offset, offset_before }
+    }
+
+    fn turn_before(&self, second: i64) -> Option<i64> {
+        // `preceding` looks before its argument, and the turn may be at this very second.
+        let last = self.0.preceding(timestamp(second.saturating_add(1))).next();
+        last.map(|turn| turn.timestamp().as_second())
+    }
+
+    fn turn_after(&self, second: i64) -> Option<i64> {
+        self.0.following(timestamp(second)).next().map(|turn| turn.timestamp().as_second())
     }
 }
 
@@ -137,6 +151,11 @@ mod tests {
         let after = berlin.stretch(turned);
         assert_eq!((after.begin, after.offset, after.offset_before), (Some(turned), 7_200, 3_600));
         assert_eq!(berlin.wall_clock(turned), "2026-03-29T03:00:00+02");
+        // The last turn of a table, after which a rule holds that would have turned the clocks three weeks before.
+        let juarez: Zone = "America/Ciudad_Juarez".parse().unwrap();
+        let turned = 1_669_788_000;
+        let after = juarez.stretch(turned + 60);
+        assert_eq!((after.begin, after.offset_before, after.offset), (Some(turned), -21_600, -25_200));
         let utc = Zone::UTC.stretch(turned);
         assert_eq!((utc.begin, utc.end, utc.offset), (None, None, 0));
     }

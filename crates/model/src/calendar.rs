@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mainspring_cron::{Calendar, DailyWindow, Days, Holiday};
+use mainspring_cron::{Calendar, DailyWindow, Days, Holiday, Misfit, Part};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -100,13 +100,16 @@ impl CalendarSpec {
                 return Err(problems);
             }
         }
-        let mut days = Vec::new();
+        let (mut days, mut places) = (Vec::new(), Vec::new());
         for (field, texts, holiday) in
             [("off", &self.off, Holiday::Off), ("working", &self.working, Holiday::Working)]
         {
             for (at, text) in texts.iter().enumerate() {
                 match text.parse::<Days>() {
-                    Ok(found) => days.push((found, holiday)),
+                    Ok(found) => {
+                        days.push((found, holiday));
+                        places.push(format!("{field}[{at}]"));
+                    }
                     Err(wrong) => problems.push(Problem::new(format!("{field}[{at}]"), wrong.to_string())),
                 }
             }
@@ -123,8 +126,13 @@ impl CalendarSpec {
         match calendar {
             Ok(calendar) if problems.is_empty() => Ok(calendar),
             Ok(_) => Err(problems),
-            Err(wrong) => {
-                problems.push(Problem::new("", wrong.to_string()));
+            Err(Misfit { part, message }) => {
+                let place = match part {
+                    Part::Weekend => "weekend".to_owned(),
+                    Part::Days(at) => std::mem::take(&mut places[at]),
+                    Part::Blackouts => "blackouts".to_owned(),
+                };
+                problems.push(Problem::new(place, message));
                 Err(problems)
             }
         }

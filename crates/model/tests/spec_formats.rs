@@ -129,6 +129,11 @@ fn every_shorthand_equals_its_long_form() {
         ("process: /bin/true", "process: {command: /bin/true}"),
         ("handler: mail", "handler: {name: mail}"),
         ("script: x\nretry: 5", "script: x\nretry: {max: 5}"),
+        ("script: x\ntriggers: [{cron: '@every 90s'}]", "script: x\ntriggers: [{every: 1m30s}]"),
+        (
+            "script: x\ntriggers: [{cron: ' @Every  6h', offset: 1h, count: 3, jitter: 1m}]",
+            "script: x\ntriggers: [{name: every, every: 6h, offset: 1h, count: 3, jitter: 1m}]",
+        ),
         ("script: x\nretry: {backoff: fixed}", "script: x\nretry: {backoff: {kind: fixed, base: 2s}}"),
         (
             "script: x\nretry: {backoff: {base: 5s}}",

@@ -452,6 +452,16 @@ fn triggers() {
         ],
     );
     check_with(
+        "triggers: [{cron: '@every 90', name: a}, {cron: '@every 1ms', name: b}, {cron: '@every 5m', zone: UTC, days: and}, {cron: '@every', name: c}]",
+        &[
+            "triggers[0].cron: `90` has no unit: write `90s`, `90m`, `90h` or `90d`",
+            "triggers[1].cron: an interval is at least 1s and at most ten years",
+            "triggers[2].zone: belongs to the wall clock, and `@every` is an interval",
+            "triggers[2].days: belongs to the wall clock, and `@every` is an interval",
+            "triggers[3].cron: an interval is no time of a wall clock; write `every: 90s`",
+        ],
+    );
+    check_with(
         "triggers: [{every: 1500ms}, {every: 5m, name: b, misfire: {window: 5s, max: 3}}, {cron: '* * * * *', from: 2027-01-02T00:00:00Z, until: 2027-01-01T00:00:00Z}]",
         &[
             "triggers[0].every: an interval and its offset are whole seconds",

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::language::in_words;
 use crate::output::{BAD, Column, DIM, GOOD, Row, Table, WARN, clock, span};
 
 /// What `trigger` takes.
@@ -184,7 +185,8 @@ impl Trigger {
             }
             Verb::Pause { which, message } => {
                 let name = which.name(context).await?;
-                context.client.pause_trigger(namespace, &which.job, &name, &message).await?;
+                let trigger = context.client.pause_trigger(namespace, &which.job, &name, &message).await?;
+                context.output.changed(&trigger)?;
                 let job = &which.job;
                 context.output.say(format!(
                     "{job}/{name} fires no more; `mainspring trigger resume {job} {name}` lets it go on"
@@ -193,6 +195,7 @@ impl Trigger {
             Verb::Resume { which, message } => {
                 let name = which.name(context).await?;
                 let trigger = context.client.resume_trigger(namespace, &which.job, &name, &message).await?;
+                context.output.changed(&trigger)?;
                 context.output.say(format!("{}/{name} goes on{}", which.job, next(&trigger)));
             }
             Verb::Fire { which } => {
@@ -215,7 +218,8 @@ impl Trigger {
                 context.output.say("keep both now: they are not shown again");
             }
             Verb::Cursor { job, trigger, at } => {
-                context.client.move_trigger(namespace, &job, &trigger, at).await?;
+                let moved = context.client.move_trigger(namespace, &job, &trigger, at).await?;
+                context.output.changed(&moved)?;
                 context.output.say(format!(
                     "{job}/{trigger} goes on from {at}; `mainspring trigger list {job}` shows when it fires next"
                 ));
@@ -265,7 +269,7 @@ fn secret(file: &Path) -> Result<String, Failure> {
 async fn preview(context: &Context, request: &PreviewRequest) -> Result<(), Failure> {
     let preview = context.client.preview_trigger(request).await?;
     let now = clock();
-    context.output.say(&preview.description.en);
+    context.output.say(in_words(&preview.description));
     context.output.list(&preview.moments, || {
         Table::new(MOMENTS, "nothing is planned").rows(preview.moments.iter().map(|moment| {
             Row::new(moment.at)
@@ -300,7 +304,7 @@ fn table(triggers: &[Standing]) -> Table {
             Row::new(format!("{}/{}", trigger.job_name, trigger.name))
                 .cell(&trigger.job_name)
                 .cell(&trigger.name)
-                .cell(&trigger.description.en)
+                .cell(in_words(&trigger.description))
                 .cell(next.map(short).unwrap_or_default())
                 .cell(due)
                 .styled(state, style)

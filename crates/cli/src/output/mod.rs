@@ -93,6 +93,14 @@ impl Output {
         }
     }
 
+    /// What a change made of a thing: whole for programs; people are told in words.
+    pub(crate) fn changed<T: Serialize>(&self, value: &T) -> Result<(), Failure> {
+        match self.format {
+            Format::Table | Format::Wide | Format::Name => Ok(()),
+            Format::Json | Format::Yaml => self.value(&serde_json::to_value(value).map_err(unprintable)?),
+        }
+    }
+
     /// A list of things: one row each for people, whole for programs, names alone for scripts.
     pub(crate) fn list<T: Serialize>(
         &self,

@@ -74,6 +74,7 @@ pub enum When {
     /// The wall clock of a zone.
     Cron {
         /// The expression: 5 fields, 6 with seconds first, 7 with years last, or a macro such as `@daily`.
+        /// `@every 90s` is read as `every: 90s`.
         cron: Box<str>,
         /// Where the wall clock is read. Without one, UTC.
         #[serde(skip_serializing_if = "is_utc")]

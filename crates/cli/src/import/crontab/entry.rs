@@ -1,5 +1,9 @@
 //! An entry of a crontab: when, who, what.
 
+use std::time::Duration;
+
+use mainspring_model::duration_text;
+
 use super::field::{FIELDS, Translated};
 use super::percent;
 use crate::import::note::{Note, Place};
@@ -23,6 +27,8 @@ pub(super) enum Timing {
     Cron { cron: String, both_days: bool },
     /// So many seconds after it ended (FreeBSD's `@600`).
     After(u64),
+    /// Again and again after such a span (`@every 1h30m`, of crons that are written in Go).
+    Every(Duration),
     /// When the machine starts.
     Start,
 }
@@ -76,6 +82,14 @@ fn timing<'a>(place: Place<'_>, text: &'a str, notes: &mut Vec<Note>) -> Result<
                 "nothing is started by the start of a machine: the job has no trigger, `mainspring run` starts it",
             ));
             Timing::Start
+        }
+        "@every" => {
+            let (span, rest) = next_word(rest).ok_or("there is no interval and no command")?;
+            let every = duration_text::parse(span).map_err(|wrong| format!("@every: {wrong}"))?;
+            notes.push(place.differs(
+                "`every` is counted from 1970 UTC, the same on every machine, and not from the start of cron",
+            ));
+            return Ok((Timing::Every(every), rest));
         }
         "@every_minute" => cron("* * * * *"),
         "@every_second" => cron("* * * * * *"),

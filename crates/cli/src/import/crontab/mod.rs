@@ -130,6 +130,12 @@ impl Surroundings {
             Timing::After(seconds) => {
                 Some(Trigger { delay: Some(duration(Duration::from_secs(*seconds))), ..Trigger::default() })
             }
+            Timing::Every(every) => Some(Trigger {
+                every: Some(duration(*every)),
+                jitter,
+                misfire: misfire_skip(),
+                ..Trigger::default()
+            }),
             Timing::Start => None,
         }
     }

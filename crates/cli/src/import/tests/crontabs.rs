@@ -215,6 +215,9 @@ fn what_cron_refuses_is_left_out() {
         ("* * *", "five fields"),
         ("@fortnightly x", "cron does not know `@fortnightly`"),
         ("@daily", "there is no command"),
+        ("@every 5m", "there is no command"),
+        ("@every", "there is no interval"),
+        ("@every 1.5h x", "write whole numbers"),
         ("0 0 L * * x", "day of month `L`"),
         ("0 0 * * * %input", "there is no command"),
         ("nonsense", "minute `nonsense`"),
@@ -299,4 +302,17 @@ fn files_say_where_they_come_from_and_behave_as_cron() {
     assert_eq!(import.jobs[0].text, expected);
     assert_eq!(import.jobs[0].spec.retry.max, 0, "cron does not try again");
     assert!(user("# nothing\n\n").all_notes().is_empty());
+}
+
+#[test]
+fn an_interval_is_counted_from_1970() {
+    let import = user("RANDOM_DELAY=2\n@every 1h30m backup --all\n");
+    let job = one(&import);
+    assert_eq!(job.spec.triggers[0].jitter.as_secs(), 120);
+    assert_eq!(&*script(job).text, "backup --all");
+    assert_eq!(
+        firings(job, 0, "2027-01-01T00:00:00Z", 2),
+        ["2027-01-01T01:30:00+00", "2027-01-01T03:00:00+00"]
+    );
+    assert_noted(&import, Kind::Differs, "counted from 1970 UTC");
 }

@@ -1,5 +1,6 @@
 //! Whole crontabs and units, through the public verbs: what is read back, when it fires next, what is noted.
 
+mod any_text;
 mod crontabs;
 mod units;
 

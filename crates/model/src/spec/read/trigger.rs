@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use mainspring_cron::{Cron, Dst, Every, Gap, Overlap, Zone};
+use mainspring_cron::{Cron, Dst, Every, Gap, Overlap, Zone, every_of};
 use serde_json::Value;
 
 use super::Reader;
 use super::fields::Fields;
 use super::scalar::{choice, duration, integer, list, map, parsed, positive_duration, text};
 use super::webhook::{OF_CALLS, root, webhook};
+use crate::duration_text;
 use crate::limits::{COUNT_MAX, LINE_BYTES_MAX, TRIGGER_CALENDARS_MAX, TRIGGER_NEEDS_MAX, TRIGGERS_MAX};
 use crate::name::Name;
 use crate::spec::read::check_value;
@@ -111,15 +112,22 @@ fn when(fields: &mut Fields<'_, '_>) -> Option<When> {
         fields.problem_here(message, "write one of `cron`, `every`, `delay`, `at`, `after`, `webhook`");
         return None;
     };
-    refuse(fields, OF_CRON, *kind == "cron", "belongs to `cron`");
-    refuse(fields, ["offset"], *kind == "every", "belongs to `every`");
-    let repeats = matches!(*kind, "cron" | "every");
+    // `cron: "@every 90s"` is `every: 90s`.
+    let (kind, every, why) = match cron.as_deref().and_then(every_of) {
+        Some(span) => {
+            ("every", interval(fields, span), "belongs to the wall clock, and `@every` is an interval")
+        }
+        None => (*kind, every, "belongs to `cron`"),
+    };
+    refuse(fields, OF_CRON, kind == "cron", why);
+    refuse(fields, ["offset"], kind == "every", "belongs to `every`");
+    let repeats = matches!(kind, "cron" | "every");
     let why = "belongs to `cron`, `every` and `webhook`, which fire again and again";
-    refuse(fields, OF_REPEATED, repeats || *kind == "webhook", why);
+    refuse(fields, OF_REPEATED, repeats || kind == "webhook", why);
     refuse(fields, OF_RHYTHMS, repeats, "belongs to `cron` and `every`, which repeat by the clock");
     let why = "belongs to `cron`, `every` and `at`, which follow the clock";
-    refuse(fields, OF_CLOCKS, repeats || *kind == "at", why);
-    match *kind {
+    refuse(fields, OF_CLOCKS, repeats || kind == "at", why);
+    match kind {
         "cron" => {
             let cron: Box<str> = cron?;
             if let Err(wrong) = Cron::parse(&cron, days.rule(), 0) {
@@ -132,7 +140,8 @@ fn when(fields: &mut Fields<'_, '_>) -> Option<When> {
         "every" => {
             let every = every?;
             if let Err(wrong) = Every::new(every, offset) {
-                fields.problem("every", wrong.to_string());
+                let written = if fields.has("cron") { "cron" } else { "every" };
+                fields.problem(written, wrong.to_string());
                 return None;
             }
             Some(When::Every { every, offset })
@@ -148,6 +157,17 @@ fn when(fields: &mut Fields<'_, '_>) -> Option<When> {
         "at" => at.map(|at| When::At { at }),
         "after" => after.map(|after| When::After { after }),
         _ => webhook.map(|webhook| When::Webhook { webhook }),
+    }
+}
+
+/// The span of `@every`.
+fn interval(fields: &mut Fields<'_, '_>, span: &str) -> Option<Duration> {
+    match duration_text::parse(span) {
+        Ok(every) => Some(every),
+        Err(wrong) => {
+            fields.problem("cron", wrong.to_string());
+            None
+        }
     }
 }
 

@@ -1,0 +1,42 @@
+//! The person's language: which of the server's words are shown. Our own words are English.
+
+use mainspring_client::api::Description;
+
+/// The variables that name a language, the first that says anything decides.
+const VARIABLES: [&str; 3] = ["LC_ALL", "LC_MESSAGES", "LANG"];
+
+/// The words in the person's language; English where we do not speak it.
+pub(crate) fn in_words(description: &Description) -> &str {
+    match is_chinese(|name| std::env::var(name).ok()) {
+        true => &description.zh,
+        false => &description.en,
+    }
+}
+
+fn is_chinese(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let said = VARIABLES.into_iter().filter_map(variable).find(|value| !value.is_empty());
+    let language = said.as_deref().and_then(|value| value.split(['_', '.', '@', '-']).next());
+    language.is_some_and(|language| language.eq_ignore_ascii_case("zh"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(variables: &[(&str, &str)], expected: bool) {
+        let find = |name: &str| variables.iter().find(|(known, _)| *known == name);
+        let found = is_chinese(|name| find(name).map(|(_, value)| (*value).to_owned()));
+        assert_eq!(found, expected, "{variables:?}");
+    }
+
+    #[test]
+    fn the_first_variable_that_says_anything_decides() {
+        check(&[], false);
+        check(&[("LANG", "zh_CN.UTF-8")], true);
+        check(&[("LANG", "zh")], true);
+        check(&[("LANG", "zha_CN")], false);
+        check(&[("LANG", "en_US.UTF-8"), ("LC_MESSAGES", "zh_TW")], true);
+        check(&[("LANG", "zh_CN.UTF-8"), ("LC_ALL", "C.UTF-8")], false);
+        check(&[("LANG", "zh_CN.UTF-8"), ("LC_ALL", ""), ("LC_MESSAGES", "")], true);
+    }
+}
