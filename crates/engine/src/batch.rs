@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 use crate::cell::Cell;
 use crate::event::RequestId;
 use crate::message::{Answer, Message};
-use crate::outbox::{Batch, Change, InFlight, Written};
+use crate::outbox::{Batch, Change, Held, InFlight, Written};
 use crate::timers::Armed;
 
 /// Runs written at once. Each may bring an attempt, a few events and a count with it.
@@ -20,6 +20,8 @@ const RUNS_PER_BATCH_MAX: usize = limits::TRANSACTION_WRITES_MAX / 10;
 const NODES_PER_BATCH_MAX: usize = limits::TRANSACTION_WRITES_MAX / 10;
 /// Memories written at once: as many as runs, so that a start is remembered with the run that it is.
 const MEMORIES_PER_BATCH_MAX: usize = RUNS_PER_BATCH_MAX;
+/// Messages looked at for those that go with a batch, when not all do.
+const HELD_PER_BATCH_MAX: usize = 4 * RUNS_PER_BATCH_MAX;
 /// Answers to callers written at once.
 const ASKED_PER_BATCH_MAX: usize = limits::TRANSACTION_WRITES_MAX / 20;
 
@@ -32,7 +34,8 @@ impl Cell {
         }
         if !self.has_writes() {
             let held = self.outbox.take_held();
-            self.outbox.now.extend(held.into_iter().map(|(_, message)| message));
+            let others = self.outbox.take_held_for_all();
+            self.outbox.now.extend(held.into_iter().map(|held| held.message).chain(others));
             return None;
         }
         let runs = self.outbox.dirty_runs.len().min(RUNS_PER_BATCH_MAX);
@@ -60,11 +63,15 @@ impl Cell {
         writes.extend(counts);
         self.outbox.seq += 1;
         let fence = Fence { cell: self.config.cell, epoch: self.epoch, seq: self.outbox.seq };
-        let mut messages = self.outbox.take_held();
-        if self.has_writes() {
-            messages = self.hold_on(messages);
-        }
-        self.outbox.in_flight = Some(InFlight { writes: written, messages, asked: changes, memories });
+        // When not everything fitted, what is about a run of the next batch waits for that. Only the first messages are looked
+        // at, because a backlog of writes is a backlog of messages, in much the same order.
+        let (messages, others) = if self.has_writes() {
+            (self.outbox.take_written(HELD_PER_BATCH_MAX, &self.runs), Vec::new())
+        } else {
+            (self.outbox.take_held(), self.outbox.take_held_for_all())
+        };
+        self.outbox.in_flight =
+            Some(InFlight { writes: written, messages, others, asked: changes, memories });
         Some(Batch { transaction: Transaction::fenced(fence, writes), paused })
     }
 
@@ -83,19 +90,6 @@ impl Cell {
             _ => true,
         };
         self.outbox.asked.iter().take(ASKED_PER_BATCH_MAX).take_while(fits).count()
-    }
-
-    /// Not everything fitted into this batch: what is about a run of the next, or about no run, waits.
-    fn hold_on(&mut self, messages: Vec<(Option<RunId>, Message)>) -> Vec<(Option<RunId>, Message)> {
-        let waits = |run: Option<RunId>| match run {
-            Some(id) => self.runs.find(id).is_some_and(|ix| self.runs.entries[ix].dirty),
-            None => true,
-        };
-        let (wait, go): (Vec<_>, Vec<_>) = messages.into_iter().partition(|(run, _)| waits(*run));
-        for (run, message) in wait {
-            self.outbox.after_commit(run, message);
-        }
-        go
     }
 
     fn cut_runs(&mut self, writes: &mut Vec<Write>, written: &mut Vec<Written>) {
@@ -220,21 +214,20 @@ impl Cell {
             return; // Nothing follows from what may not be so.
         }
         self.outbox.now.reserve(in_flight.messages.len());
-        for (run, message) in in_flight.messages {
-            let refused = refused_runs.iter().find(|(_, id, _)| Some(*id) == run);
+        for Held { run, message, .. } in in_flight.messages {
+            let refused = refused_runs.iter().find(|(_, id, _)| *id == run);
             match (refused, message) {
                 (None, message) => self.outbox.now.push(message),
-                (Some((_, _, existing)), Message::Reply { request, answer: Answer::Submitted { .. } }) => {
-                    let answer = Answer::Submitted { run: *existing, duplicate: true };
-                    self.outbox.now.push(Message::Reply { request, answer });
+                (Some((_, _, existing)), Message::Reply { request, answer }) => {
+                    self.reply_now(request, answer_refused(&answer, *existing));
                 }
-                (Some(_), Message::Reply { request, .. }) => self.reply_now(request, changed()),
                 (Some(_), _) => {}
             }
         }
+        self.outbox.now.extend(in_flight.others);
         for (ix, _, existing) in refused_runs {
             self.call_repeated(now, ix, existing);
-            self.withdraw(now, ix);
+            self.withdraw(now, ix, existing);
         }
     }
 
@@ -300,6 +293,14 @@ fn change_of(write: &Write) -> Change {
         | Write::RemoveJob { .. }
         | Write::PutRecord(_)
         | Write::RemoveRecord { .. } => Change::Nothing,
+    }
+}
+
+/// What a caller is told whose run the store refused: that there is this one already, or that their knowledge was old.
+pub(crate) fn answer_refused(answer: &Answer, existing: RunId) -> Answer {
+    match answer {
+        Answer::Submitted { .. } => Answer::Submitted { run: existing, duplicate: true },
+        Answer::Done | Answer::Refused { .. } => changed(),
     }
 }
 

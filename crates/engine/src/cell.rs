@@ -212,6 +212,18 @@ impl Cell {
         }
     }
 
+    /// Sends once what changed of the run in this place is durable.
+    pub(crate) fn after_commit(&mut self, ix: usize, message: Message) {
+        let id = self.runs.entries[ix].head.id;
+        self.outbox.after_run(id, ix, message);
+    }
+
+    /// Sends once what is known of a run, which may be nothing, is durable.
+    pub(crate) fn after_commit_of(&mut self, id: RunId, message: Message) {
+        let ix = self.runs.find(id).unwrap_or(u32::MAX as usize);
+        self.outbox.after_run(id, ix, message);
+    }
+
     pub(crate) fn mark_node(&mut self, ix: usize) {
         let entry = &mut self.nodes.entries[ix];
         if !entry.dirty {

@@ -179,7 +179,7 @@ impl Cell {
         };
         if node.session > 0 {
             let stop = Message::Stop { node: node.node.id, session: node.session, token, grace };
-            self.outbox.after_commit(Some(self.runs.entries[ix].head.id), stop);
+            self.after_commit(ix, stop);
         }
     }
 
@@ -190,7 +190,7 @@ impl Cell {
         let at = match entry.node.state {
             NodeState::Up => Some(silent),
             // It is away and holds nothing; it stays out of service until somebody says otherwise.
-            NodeState::Draining { .. } if entry.session == 0 && entry.runs.is_empty() => None,
+            NodeState::Draining { .. } if entry.away && entry.runs.is_empty() => None,
             NodeState::Draining { deadline } if deadline > self.last_now => Some(silent.min(deadline)),
             NodeState::Draining { .. } => Some(silent),
             // A new owner may find a run on a node that was given up: it is given up with it.
@@ -235,7 +235,7 @@ impl Cell {
         let is_silent = |entry: &NodeEntry| {
             let expected = match entry.node.state {
                 NodeState::Up => true,
-                NodeState::Draining { .. } => entry.session > 0,
+                NodeState::Draining { .. } => !entry.away,
                 NodeState::Lost | NodeState::Left => false,
             };
             (expected || !entry.runs.is_empty()) && now.since(entry.heard_at) >= self.config.lost_after
@@ -244,7 +244,7 @@ impl Cell {
         let silent: Vec<usize> = all.filter(|(_, entry)| is_silent(entry)).map(|(ix, _)| ix).collect();
         for ix in &silent {
             self.nodes.change(*ix, |entry| {
-                entry.session = 0;
+                (entry.session, entry.away) = (0, true);
                 // A node that is being emptied stays so when it returns: it may be away for the very repair.
                 if !matches!(entry.node.state, NodeState::Draining { .. }) {
                     entry.node.state = NodeState::Lost;
@@ -325,7 +325,7 @@ impl Cell {
             }
         }
         if given > 0 {
-            self.outbox.after_commit(None, Message::Hint { cell: to });
+            self.outbox.after_all(Message::Hint { cell: to });
         }
     }
 

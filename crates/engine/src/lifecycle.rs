@@ -15,7 +15,7 @@ use crate::cell::Cell;
 use crate::class::{Class, ClassKey};
 use crate::event::Ending;
 use crate::nodeset::Filter;
-use crate::queue::GroupKey;
+use crate::queue::{Apart, GroupKey};
 use crate::runs::{Phase, RunEntry};
 use crate::timers::Armed;
 use crate::verdict::Verdict;
@@ -177,15 +177,9 @@ impl Cell {
             }
             RetryNode::Other | RetryNode::OtherUnlessOnlyOne => (failed.to_vec(), None),
         };
-        GroupKey {
-            shape: entry.shape as usize,
-            priority: entry.head.priority,
-            concurrency: entry.concurrency_key().into(),
-            overlap: entry.head.overlap,
-            rate: entry.rate_key().into(),
-            excluded,
-            pinned,
-        }
+        let (concurrency, rate) = (entry.concurrency_key().into(), entry.rate_key().into());
+        let apart = Apart { concurrency, rate, excluded, pinned };
+        GroupKey::new(entry.shape as usize, entry.head.priority, entry.head.overlap, apart)
     }
 
     /// Takes a run out of the queue, if it is in it, and tells what it waited for last.
@@ -409,11 +403,11 @@ impl Cell {
     }
 
     /// The store refused the run: it never was, or it is not what was read. Undoes all that memory did.
-    pub(crate) fn withdraw(&mut self, now: Timestamp, ix: usize) {
+    pub(crate) fn withdraw(&mut self, now: Timestamp, ix: usize, existing: RunId) {
         let entry = &self.runs.entries[ix];
         let (was_adopted, kept) = (entry.adopted, self.shapes.of(entry).kept);
-        for request in self.outbox.drop_run(ix, self.runs.entries[ix].head.id) {
-            self.reply_now(request, crate::batch::changed());
+        for (request, answer) in self.outbox.drop_run(ix, self.runs.entries[ix].head.id) {
+            self.reply_now(request, crate::batch::answer_refused(&answer, existing));
         }
         if self.runs.entries[ix].status.state == RunState::Running {
             self.vacate(now, ix);

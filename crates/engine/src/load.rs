@@ -225,7 +225,11 @@ impl Cell {
         let ix = self.enter_unreadable(now, run);
         let message = "the job version that the run pins cannot be read".into();
         let cause = Cause::Error { class: "invalid_spec".into(), message };
+        let is_call = self.is_unbegun_call(ix);
         self.end_with(now, ix, Command::GiveUp, cause);
+        if is_call {
+            self.call_begun(now, ix);
+        }
         Some(ix)
     }
 }

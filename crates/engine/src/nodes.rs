@@ -32,6 +32,8 @@ pub(crate) struct NodeEntry {
     pub(crate) turn: u64,
     /// It missed heartbeats and gets nothing new until it is heard again.
     pub(crate) quiet: bool,
+    /// It left, or was silent for too long, and has not said hello since.
+    pub(crate) away: bool,
     /// It holds more than it says it has: taken over so, or it shrank. It takes nothing until it is empty.
     pub(crate) overbooked: bool,
     /// The sets it is in.
@@ -61,7 +63,7 @@ impl NodeEntry {
     pub(crate) fn lives(&self) -> bool {
         match self.node.state {
             NodeState::Up => true,
-            NodeState::Draining { .. } => self.session > 0,
+            NodeState::Draining { .. } => !self.away,
             NodeState::Lost | NodeState::Left => false,
         }
     }
@@ -144,6 +146,7 @@ impl Nodes {
     pub(crate) fn insert(&mut self, node: Node, now: Timestamp, stored_revision: u64) -> usize {
         let id = node.id;
         let free = Room::new(node.slots, &node.capacity);
+        let away = matches!(node.state, NodeState::Lost | NodeState::Left);
         let ix = self.entries.insert(NodeEntry {
             node,
             free,
@@ -154,6 +157,7 @@ impl Nodes {
             met_at: now,
             turn: 0,
             quiet: false,
+            away,
             overbooked: false,
             sets: Vec::new(),
             listed: None,

@@ -14,7 +14,8 @@ use rustc_hash::FxHashMap;
 
 use crate::event::RequestId;
 use crate::memory::About;
-use crate::message::Message;
+use crate::message::{Answer, Message};
+use crate::runs::Runs;
 use crate::triggers::{Line, PER_BATCH_MAX, TriggerPaused};
 
 /// A transaction under way. Until it is answered no other is cut.
@@ -30,8 +31,10 @@ pub struct Batch {
 pub(crate) struct Outbox {
     /// Messages that need no commit.
     pub(crate) now: Vec<Message>,
-    /// Messages that follow from changes not yet cut into a batch, with the run they are about.
-    held: Vec<(Option<RunId>, Message)>,
+    /// Messages that follow from changes not yet cut into a batch, in their order.
+    held: VecDeque<Held>,
+    /// Messages that follow from everything changed so far.
+    held_for_all: Vec<Message>,
     /// Runs changed since the last cut.
     pub(crate) dirty_runs: Vec<usize>,
     /// Nodes changed since the last cut.
@@ -58,12 +61,23 @@ pub(crate) struct Outbox {
     pub(crate) seq: u64,
 }
 
+/// A message that leaves when what changed of its run is durable.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) run: RunId,
+    /// Where the run was when the message was held.
+    ix: u32,
+    pub(crate) message: Message,
+}
+
 /// What to do when the batch is answered.
 #[derive(Debug)]
 pub(crate) struct InFlight {
     /// For each write, what it was.
     pub(crate) writes: Vec<Written>,
-    pub(crate) messages: Vec<(Option<RunId>, Message)>,
+    pub(crate) messages: VecDeque<Held>,
+    /// Messages about no run.
+    pub(crate) others: Vec<Message>,
     /// What the writes that answer a caller change, in their order.
     pub(crate) asked: Vec<(RequestId, Change)>,
     /// What the writes of memories are about, in their order.
@@ -103,8 +117,13 @@ impl Written {
 
 impl Outbox {
     /// Sends once everything changed so far is durable.
-    pub(crate) fn after_commit(&mut self, run: Option<RunId>, message: Message) {
-        self.held.push((run, message));
+    pub(crate) fn after_all(&mut self, message: Message) {
+        self.held_for_all.push(message);
+    }
+
+    /// Sends once what changed of the run is durable.
+    pub(crate) fn after_run(&mut self, id: RunId, ix: usize, message: Message) {
+        self.held.push_back(Held { run: id, ix: ix as u32, message });
     }
 
     pub(crate) fn count(&mut self, namespace: &Namespace, job: JobId, hour: Timestamp, counts: &Counts) {
@@ -125,8 +144,33 @@ impl Outbox {
             .collect()
     }
 
-    pub(crate) fn take_held(&mut self) -> Vec<(Option<RunId>, Message)> {
-        renew(&mut self.held)
+    /// All that is held.
+    pub(crate) fn take_held(&mut self) -> VecDeque<Held> {
+        let room = VecDeque::with_capacity(self.held.len() + self.held.len() / 4);
+        std::mem::replace(&mut self.held, room)
+    }
+
+    /// What is held for everything.
+    pub(crate) fn take_held_for_all(&mut self) -> Vec<Message> {
+        std::mem::take(&mut self.held_for_all)
+    }
+
+    /// Those of the first `max` held messages whose runs are not to be written; the others keep their places.
+    pub(crate) fn take_written(&mut self, max: usize, runs: &Runs) -> VecDeque<Held> {
+        let looked = self.held.len().min(max);
+        let (mut go, mut wait) = (VecDeque::with_capacity(looked), Vec::new());
+        for held in self.held.drain(..looked) {
+            let entry = runs.entries.get(held.ix as usize);
+            if entry.is_some_and(|entry| entry.dirty && entry.head.id == held.run) {
+                wait.push(held);
+            } else {
+                go.push_back(held);
+            }
+        }
+        for held in wait.into_iter().rev() {
+            self.held.push_front(held);
+        }
+        go
     }
 
     /// What may be said at once.
@@ -157,17 +201,18 @@ impl Outbox {
             + self.dirty_triggers.len().min(PER_BATCH_MAX)
     }
 
-    /// Everything owed about a run is void. Answers the requests that still wait for one.
-    pub(crate) fn drop_run(&mut self, ix: usize, id: RunId) -> Vec<RequestId> {
+    /// Everything owed about a run is void. Tells the requests that still wait, and what they would have been answered.
+    pub(crate) fn drop_run(&mut self, ix: usize, id: RunId) -> Vec<(RequestId, Answer)> {
         self.dirty_runs.retain(|have| *have != ix);
         self.events.retain(|(have, ..)| *have != ix);
         self.attempts.retain(|attempt| attempt.token.run != id);
         let mut unanswered = Vec::new();
-        self.held.retain(|(have, message)| {
-            if let (true, Message::Reply { request, .. }) = (*have == Some(id), message) {
-                unanswered.push(*request);
+        self.held.retain(|held| {
+            let is_void = held.run == id;
+            if let (true, Message::Reply { request, answer }) = (is_void, &held.message) {
+                unanswered.push((*request, answer.clone()));
             }
-            *have != Some(id)
+            !is_void
         });
         unanswered
     }

@@ -223,7 +223,7 @@ impl Cell {
                 self.overflow.reread_from(key);
             }
             self.timers.disarm(&mut group.armed, Subject::Group(group_ix));
-            self.concurrency.forget_group(group.job, &group.key.concurrency, group_ix);
+            self.concurrency.forget_group(group.job, group.key.concurrency(), group_ix);
             if let Some(job) = self.shapes.jobs.get_mut(group.job) {
                 job.groups.remove(&group_ix);
             }

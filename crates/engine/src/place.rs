@@ -129,8 +129,8 @@ impl Cell {
         if let Some(bound) = self.bound_to(group) {
             return bound == node_ix;
         }
-        group.key.excluded.is_empty()
-            || !group.key.excluded.contains(&self.nodes.get(node_ix).node.id)
+        group.key.excluded().is_empty()
+            || !group.key.excluded().contains(&self.nodes.get(node_ix).node.id)
             || self.is_only_one(group_ix)
     }
 
@@ -141,7 +141,7 @@ impl Cell {
             Some(Sticky::Require) => self.shapes.jobs[group.job].health.sticky,
             Some(Sticky::Prefer) | None => None,
         };
-        let ix = self.nodes.find(group.key.pinned.or(sticky)?)?;
+        let ix = self.nodes.find(group.key.pinned().or(sticky)?)?;
         let node = self.nodes.get(ix);
         (node.lives() && node.sets.contains(&class.set)).then_some(ix)
     }
@@ -161,7 +161,7 @@ impl Cell {
     /// The nodes in service that pass the class's filter and failed the group's runs.
     pub(crate) fn excluded_serving(&self, group: &Group) -> impl Iterator<Item = &NodeEntry> {
         let set = self.queue.classes[group.class].set;
-        let known = group.key.excluded.iter().filter_map(|id| self.nodes.find(*id));
+        let known = group.key.excluded().iter().filter_map(|id| self.nodes.find(*id));
         let nodes = known.map(|ix| self.nodes.get(ix));
         nodes.filter(move |node| node.in_service() && node.sets.contains(&set))
     }
@@ -184,7 +184,7 @@ impl Cell {
         let Some(block) = self.block_of(now, &self.queue.groups[group_ix]) else { return false };
         let group = &self.queue.groups[group_ix];
         if block == Block::Concurrency {
-            self.concurrency.block(group.job, &group.key.concurrency, group_ix);
+            self.concurrency.block(group.job, group.key.concurrency(), group_ix);
         }
         self.queue.block(group_ix, block);
         if let Block::Rate(opens_at) = block {
@@ -203,12 +203,12 @@ impl Cell {
         let spec = &self.shapes.shapes[group.key.shape].spec;
         if let Some(concurrency) = &spec.concurrency
             && group.key.overlap != OverlapRule::Force
-            && self.concurrency.count(group.job, &group.key.concurrency) >= concurrency.limit.get()
+            && self.concurrency.count(group.job, group.key.concurrency()) >= concurrency.limit.get()
         {
             return Some(Block::Concurrency);
         }
         let rate = spec.rate_limit.as_ref()?;
-        let opens_at = self.rates.opens_at(job.id, &group.key.rate, rate.limit.get(), rate.per);
+        let opens_at = self.rates.opens_at(job.id, group.key.rate(), rate.limit.get(), rate.per);
         (opens_at > now).then_some(Block::Rate(opens_at))
     }
 
@@ -257,10 +257,10 @@ impl Cell {
         {
             return Some(last);
         }
-        let excluded: Vec<usize> = if group.key.excluded.is_empty() || self.is_only_one(group_ix) {
+        let excluded: Vec<usize> = if group.key.excluded().is_empty() || self.is_only_one(group_ix) {
             Vec::new()
         } else {
-            group.key.excluded.iter().filter_map(|id| self.nodes.find(*id)).collect()
+            group.key.excluded().iter().filter_map(|id| self.nodes.find(*id)).collect()
         };
         let chance = hash::mix(entry.head.id.hash64() ^ u64::from(entry.status.attempt));
         let key_hash = entry.head.keys.as_ref().map_or(chance, |keys| hash::bytes(keys.hash.as_bytes()));
@@ -313,7 +313,7 @@ impl Cell {
         self.stats.placed += 1;
         self.mark(run_ix);
         let order = self.order(run_ix, node_ix);
-        self.outbox.after_commit(Some(self.runs.entries[run_ix].head.id), Message::Start(order));
+        self.after_commit(run_ix, Message::Start(order));
         self.arm_run(now, run_ix);
     }
 

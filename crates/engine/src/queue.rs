@@ -20,12 +20,46 @@ use crate::timers::Armed;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct GroupKey {
     pub(crate) shape: usize,
-    pub(crate) priority: u16,
-    pub(crate) concurrency: Box<str>,
+    priority: u16,
     pub(crate) overlap: OverlapRule,
+    /// Not there for most: comparing absent strings costs more than looking the group up.
+    apart: Option<Box<Apart>>,
+}
+
+/// What sets runs apart from the ordinary ones of their job version.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Apart {
+    pub(crate) concurrency: Box<str>,
     pub(crate) rate: Box<str>,
     pub(crate) excluded: Vec<NodeId>,
     pub(crate) pinned: Option<NodeId>,
+}
+
+impl GroupKey {
+    pub(crate) fn new(shape: usize, priority: u16, overlap: OverlapRule, apart: Apart) -> Self {
+        let Apart { concurrency, rate, excluded, pinned } = &apart;
+        let is_ordinary =
+            concurrency.is_empty() && rate.is_empty() && excluded.is_empty() && pinned.is_none();
+        Self { shape, priority, overlap, apart: (!is_ordinary).then(|| Box::new(apart)) }
+    }
+
+    pub(crate) fn concurrency(&self) -> &str {
+        self.apart.as_ref().map_or("", |apart| &apart.concurrency)
+    }
+
+    pub(crate) fn rate(&self) -> &str {
+        self.apart.as_ref().map_or("", |apart| &apart.rate)
+    }
+
+    /// Nodes that failed the runs.
+    pub(crate) fn excluded(&self) -> &[NodeId] {
+        self.apart.as_ref().map_or(&[], |apart| &apart.excluded)
+    }
+
+    /// The node that the runs want again.
+    pub(crate) fn pinned(&self) -> Option<NodeId> {
+        self.apart.as_ref().and_then(|apart| apart.pinned)
+    }
 }
 
 /// What holds a whole group back, whatever room there is.
@@ -69,7 +103,7 @@ impl Group {
 
     /// Whether some nodes that the class allows are not allowed here.
     pub(crate) fn is_restricted(&self) -> bool {
-        !self.key.excluded.is_empty() || self.key.pinned.is_some()
+        !self.key.excluded().is_empty() || self.key.pinned().is_some()
     }
 }
 

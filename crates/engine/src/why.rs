@@ -59,12 +59,12 @@ impl Cell {
                 }
             }
             Block::Concurrency => Reason::Concurrency {
-                key: group.key.concurrency.clone(),
-                running: self.concurrency.count(group.job, &group.key.concurrency),
+                key: group.key.concurrency().into(),
+                running: self.concurrency.count(group.job, group.key.concurrency()),
                 limit: spec.concurrency.as_ref().map_or(0, |concurrency| concurrency.limit.get()),
             },
             Block::Rate(until) => Reason::RateLimit {
-                key: group.key.rate.clone(),
+                key: group.key.rate().into(),
                 limit: spec.rate_limit.as_ref().map_or(0, |rate| rate.limit.get()),
                 until,
             },

@@ -1,6 +1,7 @@
 //! Draining: no new work, patience until the deadline, then the rest is moved.
 
 use mainspring_engine::Event;
+use mainspring_model::spec::RetryNode;
 use mainspring_model::{Cause, NodeId, NodeState, Reason, RunState, Timestamp};
 
 use crate::world::{World, at, secs};
@@ -157,4 +158,35 @@ fn a_lost_node_can_be_drained_before_it_returns() {
     world.revive(agent);
     world.connect(a);
     assert_eq!(world.node_state(a), NodeState::Draining { deadline: at(900) });
+}
+
+#[test]
+fn a_drained_node_that_a_new_owner_has_not_heard_is_waited_for_like_any_other() {
+    let mut world = World::new();
+    let a = world.node("a");
+    let job = world.job_with(|spec| spec.retry.node = RetryNode::Same);
+    let run = world.submit(&job);
+    let b = world.node("b");
+    drain(&mut world, a, Some(at(5_000)));
+    world.end(run, Cause::Exit { code: 1 });
+    world.states(&[run], RunState::Waiting);
+    let agent = world.silence(a);
+    world.take_over();
+    world.connect(b);
+    world.pass(secs(5));
+    world.states(&[run], RunState::Waiting);
+    world.revive(agent);
+    world.connect(a);
+    drain(&mut world, a, None);
+    assert_eq!(world.node_of(run), "a", "it is back");
+    // Once more, and this time it stays away.
+    drain(&mut world, a, Some(at(5_000)));
+    world.end(run, Cause::Exit { code: 1 });
+    world.silence(a);
+    world.take_over();
+    world.connect(b);
+    world.pass(secs(5));
+    world.states(&[run], RunState::Waiting);
+    world.pass(secs(30));
+    assert_eq!(world.node_of(run), "b", "the node is gone: another will do");
 }

@@ -2,6 +2,7 @@
 
 use mainspring_engine::TriggerCommand;
 use mainspring_model::{Cause, RunState};
+use mainspring_store::{Outcome, Retention};
 
 use crate::world::{World, paused, secs};
 
@@ -199,4 +200,109 @@ fn what_is_fired_by_hand_at_once_begins_at_its_moment_and_not_before() {
     world.pass(secs(1));
     let early = |run: &mainspring_model::Run| run.head.created_at < run.head.fired.as_ref().unwrap().planned;
     assert_eq!(world.runs_of(&job).iter().filter(|run| early(run)).count(), 0);
+}
+
+/// A run that ends before it was ever written: its end is followed if the store took it, and only then, whoever died in between.
+fn check_unwritten(key: Option<&str>, followed: usize) {
+    let mut world = World::new();
+    world.node_with("a", |node| node.slots = 1);
+    let first = world.job_with(|spec| {
+        spec.timeout.queue = Some(secs(5));
+        spec.retry.max = 0;
+    });
+    let follower = world.trigger_job(&[&format!("after: {{job: {}, on: any}}", first.spec.name.as_str())]);
+    let keyed = world.submit_with(&first, |head| head.idempotency_key = Some("k".into()));
+    world.finish(keyed);
+    world.pass(secs(1));
+    let follow = world.runs_of(&follower)[0].head.id;
+    world.finish(follow);
+    let blocker = world.job();
+    world.submit(&blocker);
+    world.commits = false;
+    let run = world.submit_with(&first, |head| head.idempotency_key = key.map(Into::into));
+    world.pass(secs(6));
+    assert!(world.commit());
+    let written = world.store.run(run).map(|run| run.status.state);
+    assert_eq!(written, key.is_none().then_some(RunState::FinalFailed));
+    assert_eq!(world.ends(&follower, "after").len(), 1, "it is not known yet whether the store takes it");
+    world.commits = true;
+    world.take_over();
+    world.pass(secs(1));
+    assert_eq!(world.runs_of(&follower).len(), 1 + followed, "{key:?}");
+    assert_eq!(world.ledger(&follower, "after").len(), 1 + followed, "{key:?}");
+    assert_eq!(world.ends(&follower, "after"), []);
+}
+
+#[test]
+fn the_end_of_a_run_that_never_was_is_not_followed() {
+    check_unwritten(Some("k"), 0);
+    check_unwritten(None, 1);
+}
+
+/// An owner wrote an end that the store did not take; the next one sees another end of the run before it knows that.
+fn check_doubted(on: &str, dies: bool, followed: usize) {
+    let mut world = World::new();
+    let first = world.job();
+    let follower = world.trigger_job(&[&format!("after: {{job: {}, on: {on}}}", first.spec.name.as_str())]);
+    let deadline = world.now + secs(5);
+    let run = world.submit_with(&first, |head| head.deadline = Some(deadline));
+    world.doubt_end(&follower, "after", run);
+    world.sleep(secs(6));
+    world.commits = false;
+    world.take_over();
+    assert!(world.commit());
+    assert_eq!((world.state(run), world.ledger(&follower, "after").len()), (RunState::FinalFailed, 0));
+    world.commits = true;
+    if dies {
+        world.take_over();
+    }
+    world.pass(secs(1));
+    assert_eq!(world.runs_of(&follower).len(), followed, "{on}");
+    assert_eq!(world.ledger(&follower, "after").len(), followed, "{on}");
+    assert_eq!(world.ends(&follower, "after"), [], "{on}");
+}
+
+#[test]
+fn an_end_is_followed_although_an_earlier_owner_wrote_another_one() {
+    check_doubted("any", true, 1);
+    check_doubted("any", false, 1);
+}
+
+#[test]
+fn an_end_that_does_not_count_is_not_taken_for_one_that_never_was() {
+    check_doubted("success", true, 0);
+    check_doubted("success", false, 0);
+}
+
+#[test]
+fn an_end_that_a_paused_follower_remembers_outlives_its_run() {
+    let mut world = World::new();
+    let first = world.job_with(|spec| {
+        spec.timeout.queue = Some(secs(5));
+        spec.retry.max = 0;
+    });
+    let follower = world.trigger_job(&[&format!("after: {{job: {}, on: any}}", first.spec.name.as_str())]);
+    world.command_trigger(&follower, "after", TriggerCommand::Pause(Some(paused(world.now))));
+    // One that this owner hears of, and one that the next one has to ask for.
+    for is_heard in [true, false] {
+        world.commits = false;
+        let run = world.submit(&first);
+        world.pass(secs(6));
+        let batch = world.cell.cut().expect("an end");
+        world.store.commit(&batch.transaction).expect("the store takes the batch");
+        assert_eq!(world.state(run), RunState::FinalFailed);
+        world.commits = true;
+        if is_heard {
+            world.cell.committed(world.now, &vec![Outcome::Applied; batch.transaction.writes.len()]);
+            world.settle();
+        } else {
+            world.take_over();
+        }
+    }
+    let rule = Retention { job: Some(first.id), made_before: None, keep_newest: Some(0) };
+    assert_eq!(world.store.retain(&rule, 10).unwrap(), 2);
+    world.take_over();
+    world.command_trigger(&follower, "after", TriggerCommand::Pause(None));
+    world.pass(secs(1));
+    assert_eq!(world.ledger(&follower, "after").len(), 2, "each end is one line");
 }

@@ -1,24 +1,30 @@
 //! Calls of webhooks: a delivery is one run, whatever happens in between, and what takes no calls says so.
 
-use mainspring_engine::{Answer, Event, HookCall, Message, TriggerCommand};
+use std::time::Duration;
+
+use mainspring_engine::{Answer, Event, HookCall, Message, TriggerCommand, TriggerKey};
 use mainspring_model::spec::{Concurrency, Overlap};
 use mainspring_model::{Cause, ErrorCode, RunId, RunState};
 use serde_json::json;
 
-use crate::world::{Job, World, at, paused, secs};
+use crate::world::{Job, World, at, millis, paused, secs};
 
 fn delivery(key: &str) -> TriggerCommand {
     call(Some(key))
 }
 
 fn call(key: Option<&str>) -> TriggerCommand {
-    let call = HookCall {
-        at: at(0),
-        key: key.map(Into::into),
-        version: 1,
-        first: None,
-        parameters: Default::default(),
-    };
+    call_of(key, None)
+}
+
+/// A delivery whose run the store had when it was asked.
+fn known_delivery(key: &str, first: RunId) -> TriggerCommand {
+    call_of(Some(key), Some(first))
+}
+
+fn call_of(key: Option<&str>, first: Option<RunId>) -> TriggerCommand {
+    let parameters = Default::default();
+    let call = HookCall { at: at(0), key: key.map(Into::into), version: 1, first, parameters };
     TriggerCommand::Call(Box::new(call))
 }
 
@@ -186,14 +192,7 @@ fn a_delivery_of_before_the_pause_is_told_its_run() {
     let first = made(&mut world);
     world.command_trigger(&job, "webhook", TriggerCommand::Pause(Some(paused(world.now))));
     world.messages();
-    let call = HookCall {
-        at: world.now,
-        key: Some("d1".into()),
-        version: 1,
-        first: Some(first),
-        parameters: Default::default(),
-    };
-    send(&mut world, &job, TriggerCommand::Call(Box::new(call)));
+    send(&mut world, &job, known_delivery("d1", first));
     assert_eq!(answers(&mut world), [Answer::Submitted { run: first, duplicate: true }]);
 }
 
@@ -210,6 +209,7 @@ fn bounds_hold_for_calls_too() {
     world.handle(Event::Tick);
     world.commits = true;
     world.settle();
+    world.pass(millis(1));
     let refusals = answers(&mut world);
     let over = |answer: &&Answer| matches!(answer, Answer::Refused { code: ErrorCode::Inactive, .. });
     assert_eq!(refusals.iter().filter(over).count(), 1, "{refusals:?}");
@@ -363,4 +363,155 @@ fn what_a_put_overtakes_counts_once() {
     for put_after in 0..4 {
         check_count(put_after);
     }
+}
+
+/// What a batch says of the trigger's count is what the store has, whatever becomes of the batches after it.
+#[test]
+fn a_delivery_counts_when_its_run_is_in_the_store() {
+    let mut world = World::new();
+    let job = world.trigger_job(&["webhook: {}, count: 3"]);
+    world.pass(secs(30));
+    send(&mut world, &job, delivery("one"));
+    let first = world.runs_of(&job)[0].head.id;
+    world.commits = false;
+    for key in ["one", "two"] {
+        world.command_trigger(&job, "webhook", delivery(key));
+    }
+    world.handle(Event::Tick);
+    assert!(world.commit(), "one is refused, because it is there; two is inserted");
+    assert_eq!(world.runs_of(&job).len(), 2);
+    assert_eq!(world.trigger(&job, "webhook").state.fired, 1, "the second has not begun");
+    world.commits = true;
+    world.take_over();
+    world.pass(secs(1));
+    assert_eq!(world.trigger(&job, "webhook").state.fired, 2);
+    world.messages();
+    send(&mut world, &job, delivery("three"));
+    made(&mut world);
+    send(&mut world, &job, delivery("four"));
+    refused(&mut world, "it fired 3 times");
+    send(&mut world, &job, known_delivery("one", first));
+    assert_eq!(answers(&mut world), [Answer::Submitted { run: first, duplicate: true }]);
+}
+
+#[test]
+fn what_turns_out_to_be_an_earlier_delivery_takes_nobodys_place() {
+    let mut world = World::new();
+    let job = world.trigger_job(&["webhook: {}, count: 2"]);
+    world.pass(secs(30));
+    send(&mut world, &job, delivery("one"));
+    world.messages();
+    world.commits = false;
+    // The caller of the first did not find its run: the place that it would take is kept until that is known.
+    for key in ["one", "two", "three"] {
+        world.command_trigger(&job, "webhook", delivery(key));
+    }
+    world.handle(Event::Tick);
+    world.commits = true;
+    world.settle();
+    world.pass(millis(1));
+    assert_eq!(world.runs_of(&job).len(), 2);
+    assert_eq!(world.trigger(&job, "webhook").state.fired, 2);
+    let lines = world.ledger(&job, "webhook");
+    assert_eq!(lines.iter().filter(|line| line.ends_with("fired")).count(), 2, "{lines:?}");
+    assert_eq!(lines.iter().filter(|line| line.contains("as often as it may")).count(), 1, "{lines:?}");
+    assert_eq!(answers(&mut world).len(), 3);
+}
+
+#[test]
+fn a_call_behind_one_that_has_not_begun_counts_for_the_next_owner() {
+    let mut world = World::new();
+    let job = world.trigger_job(&["webhook: {}, count: 3"]);
+    world.pass(secs(30));
+    world.commits = false;
+    for command in [delivery("one"), call(None)] {
+        world.command_trigger(&job, "webhook", command);
+    }
+    world.handle(Event::Tick);
+    assert!(world.commit(), "both are inserted, and one of them has begun");
+    assert_eq!((world.runs_of(&job).len(), world.ledger(&job, "webhook").len()), (2, 1));
+    world.commits = true;
+    world.take_over();
+    world.pass(secs(1));
+    assert_eq!(world.trigger(&job, "webhook").state.fired, 2);
+    world.messages();
+    send(&mut world, &job, delivery("two"));
+    made(&mut world);
+    send(&mut world, &job, delivery("three"));
+    refused(&mut world, "it fired 3 times");
+}
+
+/// Somebody cancels the run of a delivery before it begins: while it is inserted, or before that. Its end and its line are in
+/// the store together, and so are they for the next owner, whenever the first one dies.
+fn check_cancelled(is_under_way: bool, batches: usize) {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job(&["webhook: {}, count: 2"]);
+    world.messages();
+    world.commits = false;
+    send(&mut world, &job, delivery("d1"));
+    let run = TriggerKey { job: job.id, name: "webhook".into() }.run_at(at(0) + Duration::from_micros(1));
+    let under_way = is_under_way.then(|| world.cell.cut().expect("the insert"));
+    world.cancel(run);
+    if let Some(batch) = under_way {
+        world.write(&batch);
+    }
+    for batch in 0..batches {
+        world.commit();
+        let is_over = world.state(run).is_terminal();
+        let lines = world.ledger(&job, "webhook");
+        assert_eq!(is_over, !lines.is_empty(), "{is_under_way}, {batch} of {batches}: {lines:?}");
+    }
+    world.commits = true;
+    world.take_over();
+    world.pass(secs(1));
+    assert_eq!(world.state(run), RunState::Cancelled, "{is_under_way}, {batches}");
+    assert_eq!(world.ledger(&job, "webhook"), ["0.000001 fired"], "{is_under_way}, {batches}");
+    assert_eq!(world.trigger(&job, "webhook").state.fired, 1, "{is_under_way}, {batches}");
+}
+
+#[test]
+fn a_delivery_that_is_cancelled_before_it_begins_has_its_line() {
+    for batches in 1..5 {
+        check_cancelled(false, batches);
+        check_cancelled(true, batches);
+    }
+}
+
+#[test]
+fn who_cancels_what_turns_out_to_be_an_earlier_delivery_cancels_nothing() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job(&["webhook: {}"]);
+    world.messages();
+    send(&mut world, &job, delivery("d1"));
+    let first = made(&mut world);
+    world.commits = false;
+    world.command_trigger(&job, "webhook", delivery("d1"));
+    world.handle(Event::Tick);
+    world.cancel(TriggerKey { job: job.id, name: "webhook".into() }.run_at(at(0) + Duration::from_micros(2)));
+    world.commits = true;
+    world.settle();
+    let answers = answers(&mut world);
+    let [call, cancel] = answers.as_slice() else { panic!("{answers:?}") };
+    assert_eq!(*call, Answer::Submitted { run: first, duplicate: true });
+    assert!(matches!(cancel, Answer::Refused { code: ErrorCode::Conflict, .. }), "{cancel:?}");
+    assert_eq!((world.runs_of(&job).len(), world.state(first)), (1, RunState::Running));
+    let lines = world.ledger(&job, "webhook");
+    assert_eq!(lines, ["0.000001 fired", "0.000002 merged: the same delivery again"]);
+}
+
+#[test]
+fn a_delivery_whose_job_cannot_be_read_has_its_line() {
+    let mut world = World::new();
+    let job = world.trigger_job(&["webhook: {}"]);
+    world.commits = false;
+    send(&mut world, &job, delivery("d1"));
+    assert!(world.commit(), "the run is inserted");
+    let run = world.runs_of(&job)[0].head.id;
+    world.damage(&job);
+    world.commits = true;
+    world.take_over();
+    assert_eq!(world.state(run), RunState::FinalFailed);
+    assert_eq!(world.ledger(&job, "webhook"), ["0.000001 fired"]);
 }

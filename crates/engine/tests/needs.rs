@@ -306,3 +306,46 @@ fn a_success_of_another_job_costs_nothing() {
         "it waits for the other, and nothing changed"
     );
 }
+
+#[test]
+fn what_passed_while_nobody_was_there_did_so_whatever_it_needs() {
+    let (mut world, first, needy) = needing("every: 10m, misfire: skip");
+    let name = first.spec.name.to_string();
+    let planned = world.trigger(&needy, "every").state.next.expect("a moment");
+    let start = planned.since(at(0)).as_secs();
+    world.pass_until(planned + secs(10));
+    assert_eq!(waits_for(&world, &needy, "every"), Some(name.clone()));
+    // An hour without an owner.
+    world.now = planned + secs(3_605);
+    world.take_over();
+    world.connect_all();
+    world.pass(millis(1));
+    let lines = world.ledger(&needy, "every");
+    let (second, last) = (start + 600, start + 3_000);
+    assert_eq!(lines[0], format!("{start} missed: `{name}` had not succeeded in time"));
+    assert_eq!(lines[1], format!("{second} missed 5 through {last}: it passed"));
+    // The next one waits, and its owner is there when patience ends.
+    world.pass(secs(120));
+    let next = start + 3_600;
+    assert_eq!(
+        world.ledger(&needy, "every")[2..],
+        [format!("{next} missed: `{name}` had not succeeded in time")]
+    );
+}
+
+#[test]
+fn what_another_would_have_covered_is_missed_for_what_that_needs() {
+    let (mut world, first, needy) = needing("every: 10m, misfire: {policy: once, window: 30m}");
+    let name = first.spec.name.to_string();
+    let planned = world.trigger(&needy, "every").state.next.expect("a moment");
+    let start = planned.since(at(0)).as_secs();
+    world.pass_until(planned - secs(10));
+    world.now = planned + secs(7_000);
+    world.take_over();
+    world.connect_all();
+    world.pass(millis(1));
+    let lines = world.ledger(&needy, "every");
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].starts_with(&format!("{start} missed ")), "{lines:?}");
+    assert!(lines[0].ends_with(&format!(": `{name}` had not succeeded in time")), "{lines:?}");
+}

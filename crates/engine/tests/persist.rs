@@ -179,3 +179,49 @@ fn an_answer_waits_for_the_batch_that_its_change_is_in() {
     world.expect(&["1: done"]);
     assert_eq!(world.node_state(node).name(), "draining");
 }
+
+#[test]
+fn a_backlog_of_batches_says_what_each_has_written() {
+    let mut world = World::new();
+    world.node_with("a", |node| node.slots = 10_000);
+    let job = world.job();
+    world.hush();
+    world.commits = false;
+    let runs = world.submit_many(&job, 5_500);
+    let mut said = std::collections::BTreeMap::new();
+    while world.commit() {
+        world.settle();
+        for message in world.messages() {
+            let (run, what) = match message {
+                Message::Reply { answer: Answer::Submitted { run, .. }, .. } => (run, "submitted"),
+                Message::Start(order) => (order.token.run, "start"),
+                other => panic!("{other:?}"),
+            };
+            assert!(world.store.run(run).is_some(), "{what} of a run that is not durable");
+            said.entry(run).or_insert_with(Vec::new).push(what);
+        }
+        let written = runs.iter().filter(|run| world.store.run(**run).is_some());
+        assert_eq!(written.count(), said.len(), "what is durable is told at once");
+    }
+    assert_eq!(said.len(), runs.len());
+    assert!(said.values().all(|what| what[..] == ["submitted", "start"]));
+}
+
+#[test]
+fn who_asked_again_behind_a_backlog_is_told_of_the_first() {
+    let mut world = World::new();
+    let job = world.job();
+    let first = world.submit_with(&job, |head| head.idempotency_key = Some("k".into()));
+    world.hush();
+    world.commits = false;
+    let mut head = world.head(&job);
+    head.idempotency_key = Some("k".into());
+    world.submit_head(&job, head.clone());
+    world.submit_many(&job, 5_000);
+    world.submit_head(&job, head);
+    assert!(world.commit());
+    world.settle();
+    let said = world.said();
+    let already = format!("already {}", world.run_name(first));
+    assert_eq!(said.iter().filter(|words| words.ends_with(&already)).count(), 2, "{said:?}");
+}

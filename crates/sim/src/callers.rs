@@ -1,11 +1,14 @@
-//! Those who call webhooks: each delivery is sent until it is answered, and some again after that. What they rely on: one run
-//! for each delivery that has a key, and what was answered is in the store, whoever owns the cell by then.
+//! Those who call webhooks: each delivery is sent until it is answered, and some again after that; the runs of a few are
+//! cancelled as soon as the store has them. What they rely on: one run for each delivery that has a key, and what was answered is
+//! in the store, whoever owns the cell by then.
 
 use std::collections::BTreeMap;
 
-use mainspring_engine::{Answer, Event, HookCall, RequestId, TriggerCommand, TriggerKey};
+use mainspring_engine::{
+    Answer, Event, HookCall, LoadedRun, Occurrence, Outcome, RequestId, TriggerCommand, TriggerKey,
+};
 use mainspring_model::spec::When;
-use mainspring_model::{CellId, ErrorCode, RunHead, RunId, Timestamp};
+use mainspring_model::{CellId, ErrorCode, RunHead, RunId, RunState, RunStatus, Shelf, Timestamp};
 use mainspring_store_mem::{Change, MemCore};
 
 use crate::checker::{Verdict, Violation, fail};
@@ -13,12 +16,18 @@ use crate::jobs::SimJob;
 use crate::plan::{BUSY_UNTIL, Plan, SECOND};
 use crate::rng::Rng;
 use crate::timed;
+use crate::world::NOBODY;
 
 const PATIENCE: i64 = 3 * SECOND;
+/// Of the deliveries with a key, so many are cancelled.
+const UNWANTED_PERCENT: u64 = 15;
 /// Requests from here on are theirs.
 pub(crate) const CALL: u64 = 1 << 34;
 /// Whoever is refused for so long after everything else gives up.
 const REFUSED_UNTIL: i64 = BUSY_UNTIL + 60 * SECOND;
+
+/// What whoever calls too often is told.
+const SPENT: &str = "times, which is as often as it may";
 
 /// Something that is delivered.
 #[derive(Debug)]
@@ -26,6 +35,8 @@ struct Delivery {
     /// The trigger, by job and place in it.
     to: (usize, usize),
     is_keyed: bool,
+    /// Whether somebody who sees its run cancels it at once, most often before its owner knows that it is in the store.
+    is_unwanted: bool,
     /// When it is sent, the first of them until it is answered.
     at: Vec<i64>,
     sent: usize,
@@ -40,13 +51,20 @@ pub(crate) struct Callers {
     deliveries: Vec<Delivery>,
     /// The run of each delivery that has a key.
     runs: BTreeMap<usize, RunId>,
+    /// Runs that somebody cancels now.
+    unwanted: Vec<RunId>,
+    /// Deliveries that were cancelled and never began.
+    pub cancelled: u64,
     /// Answers that named a run which was there before.
     pub repeated: u64,
+    /// Calls that were too many.
+    pub spent: u64,
 }
 
 impl Callers {
     pub(crate) fn new(plan: &Plan, jobs: &[SimJob]) -> Self {
         let mut rng = Rng::new(plan.seed, "calls");
+        let mut unwanted = Rng::new(plan.seed, "unwanted calls");
         let of = |n: usize| (0..jobs[n].spec.triggers.len()).map(move |m| (n, m));
         let is_called =
             |(n, m): &(usize, usize)| matches!(jobs[*n].spec.triggers[*m].when, When::Webhook { .. });
@@ -61,8 +79,9 @@ impl Callers {
             if !is_keyed {
                 at.truncate(1);
             }
+            let is_unwanted = is_keyed && unwanted.chance(UNWANTED_PERCENT);
             let (sent, tried_at, acknowledged, is_refused) = (0, -PATIENCE, None, false);
-            Delivery { to, is_keyed, at, sent, tried_at, acknowledged, is_refused }
+            Delivery { to, is_keyed, is_unwanted, at, sent, tried_at, acknowledged, is_refused }
         };
         Self { deliveries: (0..count).map(delivery).collect(), ..Self::default() }
     }
@@ -90,14 +109,24 @@ impl Callers {
     }
 
     /// A scheduler answered.
-    pub(crate) fn answered(&mut self, request: u64, answer: &Answer, core: &MemCore) -> Verdict {
+    pub(crate) fn answered(
+        &mut self,
+        request: u64,
+        answer: &Answer,
+        jobs: &[SimJob],
+        core: &MemCore,
+    ) -> Verdict {
         let n = (request - CALL) as usize;
         let delivery = &mut self.deliveries[n];
         let (run, duplicate) = match answer {
             Answer::Submitted { run, duplicate } => (*run, *duplicate),
-            Answer::Refused { code, .. } => {
+            Answer::Refused { code, message } => {
                 delivery.is_refused |= *code == ErrorCode::Inactive;
-                return Ok(());
+                self.spent += u64::from(message.ends_with(SPENT));
+                return match message.ends_with(SPENT) {
+                    true => check_spent(&jobs[delivery.to.0], delivery.to.1, core),
+                    false => Ok(()),
+                };
             }
             Answer::Done => return Ok(()),
         };
@@ -111,14 +140,31 @@ impl Callers {
         }
     }
 
+    /// The cancels of runs that are in the store since just now.
+    pub(crate) fn cancels(&mut self, jobs: &[SimJob], core: &MemCore) -> Vec<(CellId, Event)> {
+        let cancel = |run: RunId| {
+            let run = core.run(run)?.clone();
+            let sim = jobs.iter().find(|sim| sim.job.id == run.head.job)?;
+            let (id, cell) = (run.head.id, run.status.cell);
+            let row = LoadedRun { run, spec: sim.readable.then(|| sim.spec.clone()), pause: None };
+            let (request, row) = (RequestId(NOBODY), Some(Box::new(row)));
+            Some((cell, Event::Cancel { request, run: id, row, by: "user".into(), kill: false }))
+        };
+        std::mem::take(&mut self.unwanted).into_iter().filter_map(cancel).collect()
+    }
+
     /// One run for each delivery that has a key.
     pub(crate) fn committed(&mut self, changes: &[Change]) -> Verdict {
+        self.cancelled += changes.iter().filter(|change| never_began(change)).count() as u64;
         for change in changes.iter().filter(|change| change.before.is_none()) {
             let Some(n) = number(&change.head) else { continue };
             let run = change.head.id;
             let Some(delivery) = self.deliveries.get(n).filter(|delivery| delivery.is_keyed) else {
                 continue;
             };
+            if delivery.is_unwanted {
+                self.unwanted.push(run);
+            }
             if let Some(before) = self.runs.insert(n, run) {
                 let what = format!("and {before} are of one delivery, {n} to trigger {:?}", delivery.to);
                 return fail("hook", run, what);
@@ -165,6 +211,23 @@ impl Callers {
     }
 }
 
+/// Whoever is refused because others came before is told so when the store has all of those.
+fn check_spent(sim: &SimJob, trigger: usize, core: &MemCore) -> Verdict {
+    let trigger = &sim.spec.triggers[trigger];
+    let key = TriggerKey { job: sim.job.id, name: trigger.name.as_str().into() };
+    let lines = core.records(&key.occurrences(None, timed::LINES_MAX)).expect("a page").rows;
+    let counts = |line: &Occurrence| line.outcome == Outcome::Fired && !line.by_hand;
+    let fired = lines.iter().filter_map(Occurrence::read).filter(counts).count();
+    match trigger.count.is_some_and(|count| fired == count.get() as usize) {
+        true => Ok(()),
+        false => Err(Violation {
+            invariant: "count",
+            what: format!("a call of {} was one too many, and {fired} made runs", key.name),
+            about: vec![key.job.to_string()],
+        }),
+    }
+}
+
 /// A call without a key is sent once: nobody knows what became of it.
 fn may_repeat(delivery: &Delivery, now: i64) -> bool {
     delivery.is_keyed && !(delivery.is_refused && now > REFUSED_UNTIL)
@@ -191,6 +254,14 @@ fn event(
     };
     let (request, command) = (RequestId(CALL + n as u64), TriggerCommand::Call(Box::new(call)));
     Some((CellId::of(&sim.job.namespace, cells), Event::Trigger { request, key, command }))
+}
+
+/// Whether the run of a delivery was cancelled before it began.
+fn never_began(change: &Change) -> bool {
+    let had_not_begun = |status: &RunStatus| status.place.is_some_and(|place| place.shelf == Shelf::Arrived);
+    number(&change.head).is_some()
+        && change.before.as_ref().is_some_and(had_not_begun)
+        && change.after.as_ref().is_some_and(|after| after.state == RunState::Cancelled)
 }
 
 /// The delivery that a run is of.

@@ -51,6 +51,7 @@ impl World {
         self.checker.changed(&changes, &self.store.core, granted)?;
         if let Some(transaction) = transaction {
             self.written(&transaction, &changes)?;
+            self.cancel_calls();
         }
         let is_away = |node| !self.agents.iter().any(|agent| agent.node.id == node && agent.alive);
         self.checker.look_at_goodbyes(&self.store.core, is_away)?;
@@ -137,6 +138,16 @@ impl World {
         let clock = Timestamp::from_micros(self.now + self.store.clock_offset);
         let calls = self.callers.act(self.now, clock, &self.jobs, (&self.store.core, self.plan.cells));
         for (cell, event) in calls {
+            for scheduler in 0..self.schedulers.len() {
+                let what = ToScheduler::Node { cell, event: event.clone() };
+                self.send_scheduler(Host::Client, scheduler, what);
+            }
+        }
+    }
+
+    /// Whoever sees the run of a delivery that nobody wants cancels it.
+    fn cancel_calls(&mut self) {
+        for (cell, event) in self.callers.cancels(&self.jobs, &self.store.core) {
             for scheduler in 0..self.schedulers.len() {
                 let what = ToScheduler::Node { cell, event: event.clone() };
                 self.send_scheduler(Host::Client, scheduler, what);

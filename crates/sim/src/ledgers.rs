@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
 
-use mainspring_engine::{Occurrence, Outcome, TriggerKey, TriggerRow};
+use mainspring_engine::{End, Occurrence, Outcome, TriggerKey, TriggerRow};
 use mainspring_model::spec::{On, Trigger, When};
 use mainspring_model::{Calendars, JobId, RunId, RunStatus, Shelf, Timestamp};
 use mainspring_store_mem::{Change, MemCore};
@@ -108,8 +108,13 @@ impl Ledgers {
         let mut lists = BTreeSet::new();
         for (key, list) in &written.ends {
             if let Some(known) = self.known(key) {
-                // The end of a run that was refused in the same commit, because its key was taken, is taken back with the next.
-                known.pending = list.iter().filter(|end| core.run(end.run).is_some()).count();
+                // As whoever takes over reads it.
+                let is_there = |end: &&End| {
+                    let run = core.run(end.run);
+                    end.unsure.is_none()
+                        || run.is_some_and(|run| end.is_of(run.status.state, run.status.epoch))
+                };
+                known.pending = list.iter().filter(is_there).count();
                 lists.insert(key.clone());
             }
         }
@@ -222,6 +227,15 @@ impl Ledgers {
         let is_paused = row.state.pause.as_ref().is_some_and(|pause| &*pause.by == "mainspring");
         self.told.self_paused += u64::from(is_paused && !known.is_paused);
         known.is_paused = is_paused;
+        if row.state.is_called {
+            // Whoever comes after counts what is told behind the cursor.
+            let counts = |(_, line): &(&Timestamp, &Occurrence)| line.outcome == Outcome::Fired;
+            let fired = known.lines.range(..=row.state.cursor).filter(counts).count() as u64;
+            if fired != row.state.fired {
+                let what = format!("{fired} calls made runs up to {}", row.state.cursor);
+                return violation("count", key, format!("{what}, its row says {}", row.state.fired));
+            }
+        }
         let Some(schedule) = &known.schedule else { return Ok(()) };
         let moved = row.state.moved.clone().unwrap_or_default();
         let until = moved.jumped.as_ref().map_or(row.state.cursor, |jumped| jumped.from);

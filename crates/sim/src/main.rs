@@ -156,7 +156,10 @@ fn run_seeds(seeds: u64) -> ExitCode {
         "backfills        {:>10}  ({} stopped, {} moments made up for, {} left alone)",
         sums.backfills, sums.stopped, sums.made_up, sums.left_alone
     );
-    println!("deliveries       {:>10}  ({} times answered again)", sums.calls, sums.calls_repeated);
+    println!(
+        "deliveries       {:>10}  ({} times answered again, {} times one too many, {} cancelled before they began)",
+        sums.calls, sums.calls_repeated, sums.calls_spent, sums.calls_cancelled
+    );
     println!(
         "needs            {:>10}  waited for, {} moments fired, {} waited for too long",
         sums.needs_waited, sums.needs_fired, sums.needs_missed

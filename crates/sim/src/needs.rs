@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mainspring_engine::{Outcome, TriggerKey, TriggerRow};
 use mainspring_model::spec::Misfire;
-use mainspring_model::{CellId, JobId, RunHead, RunState, Timestamp};
+use mainspring_model::{CellId, Epoch, JobId, RunHead, RunState, Timestamp};
 use mainspring_store_mem::Change;
 
 use crate::checker::{Verdict, Violation, fail};
@@ -31,7 +31,8 @@ struct Needy {
 #[derive(Debug, Default)]
 pub(crate) struct Needs {
     of: BTreeMap<(JobId, Box<str>), Needy>,
-    commits: BTreeMap<CellId, u64>,
+    /// The last batch of each cell, and how many there were.
+    commits: BTreeMap<CellId, (Option<(Epoch, u64)>, u64)>,
     pub seen: Seen,
 }
 
@@ -65,11 +66,16 @@ impl Needs {
 
     /// A transaction was done.
     pub(crate) fn committed(&mut self, written: &Written, changes: &[Change]) -> Verdict {
-        let commits = written.owner.map(|cell| self.commits.entry(cell).or_default());
-        let number = commits.map_or(0, |count| {
-            *count += 1;
-            *count
-        });
+        let mut number = 0;
+        if let Some(cell) = written.owner {
+            let (last, count) = self.commits.entry(cell).or_default();
+            if written.batch > *last {
+                (*last, *count) = (written.batch, *count + 1);
+            } else if changes.is_empty() {
+                return Ok(()); // It came again, and not because the store was away: it says what its owner knew then.
+            }
+            number = *count;
+        }
         for change in changes.iter().filter(|change| change.before.is_none()) {
             let line = written.lines.iter().find(|(_, line)| line.run == Some(change.head.id));
             if !line.is_some_and(|(_, line)| line.by_hand) {

@@ -172,6 +172,19 @@ fn clock_faults(seed: u64, schedulers: usize, profile: Profile) -> Vec<Fault> {
             faults.push(Fault { at: at + 1, kind: FaultKind::Asleep { span, days: 0 } });
         }
     }
+    // It jumps by a day, and nothing else: owners go on, and whoever takes over for another reason sees it. When it went back,
+    // nothing comes to rest before somebody sees it put right.
+    if profile == Profile::Ordinary && rng.chance(8) {
+        let at = rng.range(10, 60) * SECOND;
+        let jump = |at, by| Fault { at, kind: FaultKind::StoreClockJump { by } };
+        if rng.chance(50) {
+            faults.push(jump(at, DAY));
+        } else {
+            let right = at + rng.range(15, 40) * SECOND;
+            let kind = FaultKind::Asleep { span: rng.range(SECOND, 5 * SECOND), days: 0 };
+            faults.extend([jump(at, -DAY), jump(right, DAY), Fault { at: right + 1, kind }]);
+        }
+    }
     faults
 }
 

@@ -162,6 +162,8 @@ impl World {
             stopped: backfills.stopped,
             calls: self.callers.taken(),
             calls_repeated: self.callers.repeated,
+            calls_spent: self.callers.spent,
+            calls_cancelled: self.callers.cancelled,
             needs_waited: self.needs.seen.waited,
             needs_fired: self.needs.seen.fired,
             needs_missed: self.needs.seen.missed,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use mainspring_engine::{MomentsQuery, MomentsRead, Tenure};
+use mainspring_engine::{MomentsQuery, MomentsRead, Success, Tenure};
 use mainspring_model::{CellId, Epoch, JobId, JobPause, Lease, MemberId, Node, Pause, Timestamp};
 use mainspring_store::{
     Error, LeaseGrant, LeaseRequest, Outcome, Page, Record, RecordQuery, ShelfQuery, Transaction, Write,
@@ -159,13 +159,8 @@ impl SimStore {
         if needed.is_empty() {
             return last;
         }
-        let is_needed = |run: &&mainspring_model::Run| {
-            let is_of_backfill = run.head.fired.as_ref().is_some_and(|fired| fired.backfill.is_some());
-            let is_success = run.status.state == mainspring_model::RunState::Success;
-            is_success && needed.contains(&run.head.job) && !is_of_backfill
-        };
-        for run in self.core.all_runs().filter(is_needed) {
-            if let Some(at) = run.status.finished_at {
+        for run in self.core.all_runs().filter(|run| needed.contains(&run.head.job)) {
+            if let Some(at) = Success::moment(&run.head, &run.status) {
                 let known = last.entry(run.head.job).or_insert(at);
                 *known = at.max(*known);
             }

@@ -17,7 +17,7 @@ use crate::checker::{Verdict, Violation, fail};
 use crate::jobs::SimJob;
 
 /// Lines read at once: more than there can be.
-const LINES_MAX: usize = 10_000;
+pub(crate) const LINES_MAX: usize = 10_000;
 
 /// The rows of a job's triggers, as whoever puts the job writes them.
 pub(crate) fn rows(sim: &SimJob, cells: u16) -> Vec<Write> {
@@ -164,10 +164,9 @@ pub(crate) fn are_over(
     lists.filter_map(|record| End::read(&record)).all(is_followed)
 }
 
-/// Whether a list of ends of it is never empty: that of a delay that is paused, or of jobs that are needed.
+/// Whether a list of ends of it may never be empty: that of a delay that is paused.
 fn keeps_ends(sim: &SimJob) -> bool {
-    let keeps = |trigger: &Trigger| matches!(trigger.when, When::Delay { .. }) || !trigger.needs.is_empty();
-    sim.spec.triggers.iter().any(keeps)
+    sim.spec.triggers.iter().any(|trigger| matches!(trigger.when, When::Delay { .. }))
 }
 
 pub(crate) fn rows_of(core: &MemCore, sim: &SimJob, cells: u16) -> Vec<TriggerRow> {

@@ -238,7 +238,7 @@ impl World {
                 if request >= NOBODY {
                     // Nobody waits for it.
                 } else if request >= CALL {
-                    self.callers.answered(request, &answer, &self.store.core)?;
+                    self.callers.answered(request, &answer, &self.jobs, &self.store.core)?;
                 } else if request >= OPERATE {
                     if let Some((id, is_stop)) = self.operators.answered_backfill(request, &answer) {
                         self.backfills.answered(id, is_stop)?;

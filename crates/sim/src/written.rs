@@ -1,7 +1,7 @@
 //! What a transaction wrote about triggers, as the store has it now. Read once, looked at by every checker.
 
 use mainspring_engine::{End, Occurrence, TriggerKey, TriggerRow};
-use mainspring_model::{CellId, JobId};
+use mainspring_model::{CellId, Epoch, JobId};
 use mainspring_store::{Record, Transaction, Write};
 use mainspring_store_mem::MemCore;
 
@@ -13,12 +13,15 @@ pub(crate) struct Written {
     pub lines: Vec<(TriggerKey, Occurrence)>,
     /// The cell whose owner wrote; none when it was somebody else.
     pub owner: Option<CellId>,
+    /// Under which epoch, and which of its batches that was.
+    pub batch: Option<(Epoch, u64)>,
 }
 
 impl Written {
     pub(crate) fn read(transaction: &Transaction, core: &MemCore) -> Self {
         let owner = transaction.fence.as_ref().map(|fence| fence.cell);
-        let mut read = Self { owner, ..Self::default() };
+        let batch = transaction.fence.as_ref().map(|fence| (fence.epoch, fence.seq));
+        let mut read = Self { owner, batch, ..Self::default() };
         for write in &transaction.writes {
             let Write::PutRecord(record) = write else { continue };
             let Some(stored) = core.record(record.kind, &record.key) else { continue };

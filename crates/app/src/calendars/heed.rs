@@ -15,15 +15,6 @@ use crate::error::{Error, Result};
 use crate::limits::PAGE_MAX;
 use crate::record;
 
-/// The calendars that the triggers of a job name. One that is not there, or cannot be read, is missing.
-pub(crate) async fn read_calendars(
-    store: &dyn Store,
-    namespace: &Namespace,
-    spec: &JobSpec,
-) -> mainspring_store::Result<Calendars> {
-    CalendarShelf::default().named(store, namespace, spec.triggers.iter()).await
-}
-
 /// Calendars that are read together: each of them once.
 #[derive(Debug, Default)]
 pub struct CalendarShelf(BTreeMap<(Namespace, Box<str>), Option<Arc<Calendar>>>);
@@ -89,7 +80,7 @@ async fn nearest(
 impl App {
     /// The calendars that a new job file names, all of which have to be there.
     pub(crate) async fn calendars_of(&self, namespace: &Namespace, spec: &JobSpec) -> Result<Calendars> {
-        let calendars = read_calendars(&*self.store, namespace, spec).await?;
+        let calendars = CalendarShelf::default().of_job(&*self.store, namespace, spec).await?;
         for (index, trigger) in spec.triggers.iter().enumerate() {
             let missing = trigger.calendar.iter().find(|name| calendars.get(name.as_str()).is_none());
             if let Some(name) = missing {
@@ -119,15 +110,15 @@ impl App {
         }
     }
 
-    /// The jobs whose triggers heed this very calendar. Found by reading all triggers: it is done when somebody removes a
-    /// calendar.
+    /// The jobs whose triggers heed this very calendar. Found by reading where all triggers stand, and what those say that name
+    /// calendars: it is done when somebody removes one.
     pub(super) async fn heeding(&self, namespace: &Namespace, name: &str) -> Result<Vec<Arc<JobSpec>>> {
         let mut jobs: BTreeMap<(JobId, u32), Namespace> = BTreeMap::new();
         let mut query = RecordQuery::all(TriggerRow::KIND, PAGE_MAX);
         loop {
             let page = self.store.records(query.clone()).await?;
             for row in page.rows.iter().filter_map(TriggerRow::read) {
-                if row.state.namespace.is_within(namespace) {
+                if row.state.heeds && row.state.namespace.is_within(namespace) {
                     jobs.insert((row.key.job, row.state.version), row.state.namespace);
                 }
             }

@@ -17,7 +17,6 @@ use crate::principal::Caller;
 use crate::record;
 
 pub use heed::CalendarShelf;
-pub(crate) use heed::read_calendars;
 
 /// What a record of a calendar says.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ use mainspring_wire::api::{
 use super::act::Named;
 use super::moments::read_moments;
 use crate::app::App;
-use crate::calendars::read_calendars;
+use crate::calendars::CalendarShelf;
 use crate::error::{Error, Result};
 use crate::operation::Operation;
 use crate::ports::Command;
@@ -51,8 +51,12 @@ impl App {
         let Checked { backfill, trigger, schedule, total } =
             self.checked(caller, &job, &row, request).await?;
         let moments = backfill.upcoming(&schedule, LISTED_MAX);
-        let query =
-            MomentsQuery { key: row.key, backfill: backfill.id, moments: moments.clone(), runs: Vec::new() };
+        let query = MomentsQuery {
+            key: row.key,
+            backfill: Some(backfill.id),
+            moments: moments.clone(),
+            runs: Vec::new(),
+        };
         let read = read_moments(&*self.store, query).await?;
         let zone = trigger.zone();
         let look = |planned: mainspring_model::Timestamp| {
@@ -147,7 +151,7 @@ impl App {
         let spec = self.find_version(job.id, row.state.version).await?;
         let trigger = spec.triggers.iter().find(|trigger| *trigger.name.as_str() == *row.key.name);
         let seed = Trigger::seed(&row.state.namespace, spec.name.as_str());
-        let calendars = read_calendars(&*self.store, &row.state.namespace, &spec).await?;
+        let calendars = CalendarShelf::default().of_job(&*self.store, &row.state.namespace, &spec).await?;
         let Some((trigger, schedule)) =
             trigger.and_then(|trigger| Some((trigger, trigger.schedule(seed, &calendars)?)))
         else {

@@ -7,7 +7,7 @@ use mainspring_store::{Outcome, Write};
 
 use crate::app::App;
 use crate::audit::Entry;
-use crate::calendars::read_calendars;
+use crate::calendars::CalendarShelf;
 use crate::error::Result;
 use crate::ports::Command;
 
@@ -81,7 +81,7 @@ impl App {
         let news = self.store.record(kind, &key).await?.map(|record| record.revision);
         let now = self.now();
         let calendars = match spec {
-            Some(spec) => read_calendars(&*self.store, namespace, spec).await?,
+            Some(spec) => CalendarShelf::default().of_job(&*self.store, namespace, spec).await?,
             None => Calendars::default(),
         };
         Ok(merge(old, Merged { cell, namespace, job, version, spec, now, calendars: &calendars, news }))

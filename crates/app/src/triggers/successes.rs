@@ -1,7 +1,8 @@
 //! When the jobs that triggers need last succeeded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use futures_util::{StreamExt, stream};
 use mainspring_engine::Success;
 use mainspring_model::{JobSpec, Name, Namespace, Run, RunState, Timestamp};
 use mainspring_store::{Result, RunQuery, Store};
@@ -9,30 +10,43 @@ use mainspring_store::{Result, RunQuery, Store};
 /// Of the newest so many successful runs of a job, that which ended last counts.
 const LOOKED_AT_MAX: usize = 20;
 
-/// Last successes that are read together: those of each job once.
+/// Jobs that are asked for at the same time.
+const AT_ONCE: usize = 16;
+
+/// When jobs last succeeded, each of them read once.
 #[derive(Debug, Default)]
-pub struct LastSuccesses(BTreeMap<(Namespace, Name), Option<Timestamp>>);
+pub struct LastSuccesses(BTreeMap<(Namespace, Name), Timestamp>);
 
 impl LastSuccesses {
-    /// The last successes of the jobs that the triggers of a job need.
-    pub async fn of_job(
-        &mut self,
+    /// Reads those of all jobs that the triggers of these jobs need.
+    pub async fn read<'a>(
         store: &dyn Store,
-        namespace: &Namespace,
-        spec: &JobSpec,
-    ) -> Result<Vec<Success>> {
-        let mut found = Vec::new();
-        for need in spec.triggers.iter().flat_map(|trigger| &trigger.needs) {
-            let place = (namespace.clone(), need.job.clone());
-            let at = match self.0.get(&place) {
-                Some(at) => *at,
-                None => last_success(store, namespace, &need.job).await?,
-            };
-            self.0.insert(place, at);
-            found.extend(at.map(|at| Success { job: need.job.clone(), at }));
+        needy: impl Iterator<Item = (&'a Namespace, &'a JobSpec)>,
+    ) -> Result<Self> {
+        let places =
+            needy.flat_map(|(namespace, spec)| needed(spec).map(|job| (namespace.clone(), job.clone())));
+        let places: BTreeSet<(Namespace, Name)> = places.collect();
+        let ask = |place: (Namespace, Name)| async move {
+            let at = last_success(store, &place.0, &place.1).await?;
+            Ok(at.map(|at| (place, at)))
+        };
+        let mut answers = stream::iter(places).map(ask).buffer_unordered(AT_ONCE);
+        let mut last = BTreeMap::new();
+        while let Some(answer) = answers.next().await {
+            last.extend(answer?);
         }
-        Ok(found)
+        Ok(Self(last))
     }
+
+    /// The last successes of the jobs that the triggers of a job need.
+    pub fn of_job(&self, namespace: &Namespace, spec: &JobSpec) -> Vec<Success> {
+        let last = |job: &Name| self.0.get(&(namespace.clone(), job.clone())).copied();
+        needed(spec).filter_map(|job| Some(Success { job: job.clone(), at: last(job)? })).collect()
+    }
+}
+
+fn needed(spec: &JobSpec) -> impl Iterator<Item = &Name> {
+    spec.triggers.iter().flat_map(|trigger| &trigger.needs).map(|need| &need.job)
 }
 
 async fn last_success(store: &dyn Store, namespace: &Namespace, job: &Name) -> Result<Option<Timestamp>> {
@@ -48,12 +62,9 @@ async fn last_success(store: &dyn Store, namespace: &Namespace, job: &Name) -> R
             tracing::warn!(job = %job.name, %error, "whether a job succeeded that others need cannot be read");
             Ok(None)
         }
-        page => Ok(page?.rows.iter().filter_map(ended_well).max()),
+        page => {
+            let moment = |run: &Run| Success::moment(&run.head, &run.status);
+            Ok(page?.rows.iter().filter_map(moment).max())
+        }
     }
-}
-
-/// When a run of the job succeeded; none when it is of a backfill.
-fn ended_well(run: &Run) -> Option<Timestamp> {
-    let is_of_backfill = run.head.fired.as_ref().is_some_and(|fired| fired.backfill.is_some());
-    run.status.finished_at.filter(|_| !is_of_backfill && run.head.inline_spec.is_none())
 }

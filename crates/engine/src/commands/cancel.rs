@@ -19,6 +19,7 @@ impl Cell {
         let Some(ix) = self.resolve(now, request, run, |state| !state.is_terminal()) else { return };
         let state = self.runs.entries[ix].status.state;
         match state {
+            RunState::Ready if self.is_unbegun_call(ix) => self.cancel_unbegun(now, ix, by, kill),
             RunState::Ready | RunState::Waiting | RunState::Failed => {
                 self.tell(now, ix, RunEventKind::CancelRequested { by: by.clone() });
                 self.end_with(now, ix, Command::Cancel, Cause::Cancelled { by });
@@ -37,7 +38,17 @@ impl Cell {
                 message: format!("the run has ended: {}", state.name()),
             },
         };
-        self.outbox.after_commit(Some(self.runs.entries[ix].head.id), Message::Reply { request, answer });
+        self.after_commit(ix, Message::Reply { request, answer });
+    }
+
+    /// The wish is written, and the run ends when it begins: its line of the ledger goes with that, and it may yet turn out to be
+    /// an earlier run.
+    fn cancel_unbegun(&mut self, now: Timestamp, ix: usize, by: Box<str>, kill: bool) {
+        let status = &mut self.runs.entries[ix].status;
+        if status.cancel().is_none() {
+            status.extra_mut().cancel = Some(CancelRequest { by: by.clone(), at: now, kill });
+            self.tell(now, ix, RunEventKind::CancelRequested { by });
+        }
     }
 
     fn cancel_running(&mut self, now: Timestamp, ix: usize, by: Box<str>, kill: bool) {

@@ -42,7 +42,7 @@ impl Cell {
         });
         self.mark_node(ix);
         self.arm_node(ix);
-        self.outbox.after_commit(None, Message::Reply { request, answer: Answer::Done });
+        self.outbox.after_all(Message::Reply { request, answer: Answer::Done });
         self.stop_drained(now, ix);
         self.fill_node(now, ix);
         self.unpark();

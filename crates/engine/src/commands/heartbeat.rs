@@ -65,7 +65,7 @@ impl Cell {
         }
         if self.nodes.get(ix).runs.is_empty() {
             self.nodes.change(ix, |entry| {
-                entry.session = 0;
+                (entry.session, entry.away) = (0, true);
                 // A node that is being emptied stays so when it returns.
                 if !matches!(entry.node.state, NodeState::Draining { .. }) {
                     entry.node.state = NodeState::Left;

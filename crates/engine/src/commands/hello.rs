@@ -27,7 +27,7 @@ impl Cell {
             entry.session = session;
             entry.seen_beat = beat;
             entry.heard_at = now;
-            entry.quiet = false;
+            (entry.quiet, entry.away) = (false, false);
         });
         self.arm_node(node_ix);
         self.outbox.now.push(Message::Welcome { node: id, session, beat, epoch: self.epoch });

@@ -19,10 +19,7 @@ impl Cell {
         if current && entry.status.state.is_terminal() {
             // The ending came again before it was durable: the same commit answers for it.
             if matches!(news, News::Finished(_)) {
-                self.outbox.after_commit(
-                    Some(self.runs.entries[ix].head.id),
-                    Message::Forget { node, token, stale: false },
-                );
+                self.after_commit(ix, Message::Forget { node, token, stale: false });
             }
             return;
         }
@@ -42,10 +39,7 @@ impl Cell {
             }
             News::Finished(ending) => {
                 self.attempt_over(now, ix, bounded(ending));
-                self.outbox.after_commit(
-                    Some(self.runs.entries[ix].head.id),
-                    Message::Forget { node, token, stale: false },
-                );
+                self.after_commit(ix, Message::Forget { node, token, stale: false });
             }
         }
     }
@@ -55,7 +49,7 @@ impl Cell {
         if matches!(news, News::Finished(_)) {
             // Held back until what is known of the run is durable, because the token may be stale only by
             // a change that is not yet.
-            self.outbox.after_commit(Some(token.run), Message::Forget { node, token, stale: true });
+            self.after_commit_of(token.run, Message::Forget { node, token, stale: true });
         }
     }
 

@@ -27,6 +27,6 @@ impl Cell {
             );
             Answer::Refused { code: ErrorCode::IllegalState, message }
         };
-        self.outbox.after_commit(Some(self.runs.entries[ix].head.id), Message::Reply { request, answer });
+        self.after_commit(ix, Message::Reply { request, answer });
     }
 }

@@ -27,7 +27,7 @@ impl Cell {
         if self.runs.find(head.id).is_some() {
             // The same submission came twice; the first answers for both when it is durable.
             let answer = Answer::Submitted { run: head.id, duplicate: true };
-            return self.outbox.after_commit(Some(head.id), Message::Reply { request, answer });
+            return self.after_commit_of(head.id, Message::Reply { request, answer });
         }
         match keys::render(&spec, &head.params) {
             Ok(keys) => head.keys = keys,
@@ -45,7 +45,7 @@ impl Cell {
         }
         self.mark(ix);
         let answer = Answer::Submitted { run, duplicate: false };
-        self.outbox.after_commit(Some(self.runs.entries[ix].head.id), Message::Reply { request, answer });
+        self.after_commit(ix, Message::Reply { request, answer });
         if !after_insert {
             self.begin(now, ix);
         }
@@ -62,6 +62,10 @@ impl Cell {
 
     fn begin_now(&mut self, now: Timestamp, ix: usize) {
         let entry = &self.runs.entries[ix];
+        if let Some(CancelRequest { by, .. }) = entry.status.cancel() {
+            let by = by.clone();
+            return self.end_with(now, ix, Command::Cancel, Cause::Cancelled { by });
+        }
         if let Some(due) = entry.head.not_before.filter(|due| *due > now) {
             return self.hold_until(now, ix, due);
         }
@@ -126,7 +130,7 @@ impl Cell {
     /// The groups of a job in which runs wait for a key.
     fn groups_for(&self, job: usize, key: &str) -> impl Iterator<Item = &Group> {
         let groups = self.shapes.jobs[job].groups.iter().map(|group| &self.queue.groups[*group]);
-        groups.filter(move |group| *group.key.concurrency == *key)
+        groups.filter(move |group| group.key.concurrency() == &*key)
     }
 
     /// How many wait for a key; of those that are only in the store, one is counted. Those that wait whatever the policy says

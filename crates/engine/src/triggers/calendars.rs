@@ -7,11 +7,10 @@ use mainspring_model::spec::Trigger;
 use mainspring_model::{Calendars, ErrorCode, Namespace, Timestamp};
 use mainspring_store::{Record, RecordKey, RecordKind, RecordQuery, Write};
 
-use rustc_hash::FxHashSet;
-
 use super::Triggers;
 use super::cursor::Move;
 use super::due::UNREADABLE_WAIT;
+use super::news;
 use super::row::PAGE_ROWS;
 use crate::cell::Cell;
 use crate::message::{Answer, Message};
@@ -31,9 +30,7 @@ pub fn calendar_news_key(namespace: &Namespace, name: &str) -> (RecordKind, Reco
 
 /// A calendar changes: what tells the owners, in the transaction that changes it. `standing` is the revision of the news before.
 pub fn calendar_news(namespace: &Namespace, name: &str, standing: Option<u64>, now: Timestamp) -> Write {
-    let (kind, key) = calendar_news_key(namespace, name);
-    let (revision, expires_at) = (standing.map_or(1, |standing| standing + 1), Some(now + NEWS_KEPT));
-    Write::PutRecord(Box::new(Record { kind, key, revision, expires_at, value: [0].into() }))
+    news::tell(calendar_news_key(namespace, name), standing, now, NEWS_KEPT)
 }
 
 pub(super) fn is_calendar_news(query: &RecordQuery) -> bool {
@@ -59,20 +56,11 @@ impl Cell {
         self.outbox.now.push(Message::ReadTriggers(RecordQuery::all(NEWS, PAGE_ROWS)));
     }
 
-    pub(super) fn calendar_news_read(&mut self, rows: &[Record], whole: bool) {
-        let mut changes: Vec<(Namespace, Timestamp)> = Vec::new();
-        for record in rows {
-            // After a while a piece of news is forgotten, and the next of the same calendar begins anew.
-            let seen = (record.revision, record.expires_at);
-            if self.triggers.calendar_news.insert(record.key.clone(), seen) != Some(seen) {
-                let at = record.expires_at.map_or(self.last_now, |expires_at| expires_at - NEWS_KEPT);
-                changes.extend(place(record).map(|place| (place, at)));
-            }
-        }
-        if whole {
-            let known: FxHashSet<&RecordKey> = rows.iter().map(|record| &record.key).collect();
-            self.triggers.calendar_news.retain(|key, _| known.contains(key));
-        }
+    /// Somebody changed calendars.
+    pub(super) fn heard_of_calendars(&mut self, news: &[&Record]) {
+        let changed_at = |record: &Record| record.expires_at.map_or(self.last_now, |at| at - NEWS_KEPT);
+        let changes = news.iter().filter_map(|record| Some((place(record)?, changed_at(record))));
+        let changes: Vec<(Namespace, Timestamp)> = changes.collect();
         if !changes.is_empty() {
             self.calendars_changed(&changes);
         }

@@ -2,18 +2,18 @@
 //!
 //! A delivery with a key is one run for ever: the key is part of the run, and the store takes no second run with it. So such a
 //! run is inserted before anything else happens to it; what follows from it, its line of the ledger included, is written when it
-//! begins. An owner that dies in between leaves a run that has not begun, and the next one begins it.
+//! begins. An owner that dies in between leaves a run that has not begun, and the next one begins it. Whoever cancels it before
+//! that leaves a wish, and it ends when it begins: so there is no end without its line.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use mainspring_model::spec::Trigger;
 use mainspring_model::{ErrorCode, JobSpec, Pause, RunId, Shelf, Timestamp, time};
 use serde_json::{Map, Value};
 
-use super::Owed;
 use super::ledger::{Occurrence, Outcome};
 use super::row::TriggerKey;
+use super::{Owed, Wanted};
 use crate::cell::Cell;
 use crate::event::RequestId;
 use crate::message::{Answer, Message};
@@ -52,25 +52,25 @@ impl Cell {
         request: RequestId,
         call: HookCall,
     ) {
-        let state = &mut self.triggers.entries[ix].row.state;
-        // Each has a moment of its own: that is where its line stands.
-        let planned = call.at.min(now).max(state.cursor + Duration::from_micros(1));
-        state.cursor = planned;
-        self.mark_trigger(ix);
+        let planned = self.call_moment(ix, call.at.min(now));
         let key = &self.triggers.entries[ix].row.key;
         let key = call.key.as_deref().map(|text| key.delivery(text));
         let under_way = key.as_ref().and_then(|key| self.triggers.unbegun.get(key)).copied();
         if let Some(first) = call.first.or(under_way) {
             self.note(ix, None, repeated(planned, now, first));
+            self.call_told(ix, planned, false);
             let answer = Answer::Submitted { run: first, duplicate: true };
             return match under_way {
                 // It may yet turn out to be an earlier one.
-                Some(_) => self.outbox.after_commit(under_way, Message::Reply { request, answer }),
+                Some(run) => self.after_commit_of(run, Message::Reply { request, answer }),
                 None => self.answer_when_written(ix, Owed::Answer(request, Box::new(answer))),
             };
         }
         if let Some(why) = self.why_inactive(ix, trigger, planned) {
             return self.refuse_call(now, (ix, planned), request, ErrorCode::Inactive, why);
+        }
+        if trigger.count.is_some_and(|count| self.calls_counted(ix).0 >= u64::from(count.get())) {
+            return self.hold_call(ix, request, Wanted::Call(Box::new(call)));
         }
         let id = self.triggers.entries[ix].row.key.run_at(planned);
         let mut head = match self.head_with(now, ix, spec, &call.parameters, (planned, id)) {
@@ -82,32 +82,35 @@ impl Cell {
                 return self.refuse_call(now, (ix, planned), request, code, wrong);
             }
         };
-        let is_keyed = key.is_some();
-        if let Some(key) = &key {
-            self.triggers.unbegun.insert(key.clone(), id);
-            // It counts from now on; its line follows when it begins.
-            self.triggers.entries[ix].row.state.fired += 1;
-        }
-        head.idempotency_key = key;
+        head.idempotency_key = key.clone();
         let run = self.enter_fired(now, head, spec);
-        if !is_keyed {
-            self.begin(now, run);
-            self.fired_begun(now, ix, run);
+        match key {
+            Some(key) => {
+                self.triggers.unbegun.insert(key, id);
+                self.call_opened(ix, planned);
+            }
+            None => {
+                self.begin(now, run);
+                let counts = self.fired_begun(now, ix, run);
+                self.call_told(ix, planned, counts);
+            }
         }
         let answer = Answer::Submitted { run: id, duplicate: false };
-        self.outbox.after_commit(Some(id), Message::Reply { request, answer });
+        self.after_commit(run, Message::Reply { request, answer });
     }
 
-    /// Calls that the last owner took may be in the ledger alone, where somebody put the job who did not know of them. False while
-    /// that is being read.
+    /// Calls that the last owner took may be in the ledger alone: it died before it wrote the row, or somebody put the job who
+    /// did not know of them. False while that is being read.
     pub(super) fn recount_calls(&mut self, ix: usize) -> bool {
+        if self.triggers.entries[ix].row.state.moved.as_ref().is_none_or(|moved| !moved.put) {
+            return true;
+        }
         let Some(book) = self.book(ix) else { return false };
         let state = &mut self.triggers.entries[ix].row.state;
-        if state.moved.take().is_some_and(|moved| moved.put) {
-            state.fired += book.made(state.cursor);
-            state.cursor = book.end().unwrap_or(state.cursor).max(state.cursor);
-            self.mark_trigger(ix);
-        }
+        state.fired += book.made(state.cursor);
+        state.cursor = book.end().unwrap_or(state.cursor).max(state.reached());
+        state.moved = None;
+        self.mark_trigger(ix);
         true
     }
 
@@ -122,36 +125,26 @@ impl Cell {
 
     /// The run of a delivery has begun.
     pub(crate) fn call_begun(&mut self, now: Timestamp, run: usize) {
-        let Some(ix) = self.called(run) else { return };
-        let planned = self.runs.entries[run].head.fired.as_ref().map_or(now, |fired| fired.planned);
-        let state = &mut self.triggers.entries[ix].row.state;
-        // Whoever took it wrote the cursor and the count together. Where somebody's put overtook that, the ledger is counted.
-        let is_counted = planned <= state.cursor;
-        let is_recounted = state.moved.as_ref().is_some_and(|moved| moved.put);
-        let before = state.fired.saturating_sub(u64::from(is_counted));
-        state.fired = before;
-        self.fired_begun(now, ix, run);
-        let state = &mut self.triggers.entries[ix].row.state;
-        if !is_counted && is_recounted {
-            state.fired = before;
-        } else {
-            state.cursor = state.cursor.max(planned);
-        }
-        self.mark_trigger(ix);
+        let Some((ix, planned)) = self.called(run) else { return };
+        let counts = self.fired_begun(now, ix, run);
+        self.call_told(ix, planned, counts);
     }
 
     /// The store has another run of the same delivery: this one never was.
     pub(crate) fn call_repeated(&mut self, now: Timestamp, run: usize, first: RunId) {
-        if !self.is_unbegun_call(run) {
-            return;
-        }
-        let planned = self.runs.entries[run].head.fired.as_ref().map(|fired| fired.planned);
-        if let (Some(ix), Some(planned)) = (self.called(run), planned) {
-            let state = &mut self.triggers.entries[ix].row.state;
-            state.fired = state.fired.saturating_sub(u64::from(planned <= state.cursor));
+        if self.is_open_call(run)
+            && let Some((ix, planned)) = self.called(run)
+        {
             self.note(ix, None, repeated(planned, now, first));
-            self.mark_trigger(ix);
+            self.call_told(ix, planned, false);
         }
+    }
+
+    /// Whether this run is of a delivery that this owner took, and nothing is told of that yet.
+    fn is_open_call(&self, run: usize) -> bool {
+        let head = &self.runs.entries[run].head;
+        let key = head.idempotency_key.as_ref().filter(|_| !self.triggers.unbegun.is_empty());
+        key.is_some_and(|key| self.triggers.unbegun.get(key) == Some(&head.id))
     }
 
     /// Calls that came before triggers were known begin now.
@@ -161,13 +154,14 @@ impl Cell {
         }
     }
 
-    /// The trigger whose call made a run; it is no longer one that has not begun.
-    fn called(&mut self, run: usize) -> Option<usize> {
+    /// The trigger whose call made a run, and the moment of that; it is no longer one that has not begun.
+    fn called(&mut self, run: usize) -> Option<(usize, Timestamp)> {
         let head = &self.runs.entries[run].head;
         if let Some(key) = &head.idempotency_key {
             self.triggers.unbegun.remove(key);
         }
-        self.triggers.find(head.job, &head.fired.as_ref()?.trigger)
+        let fired = head.fired.as_ref()?;
+        Some((self.triggers.find(head.job, &fired.trigger)?, fired.planned))
     }
 
     /// Whoever cannot be served is told, and so is the ledger.
@@ -181,6 +175,7 @@ impl Cell {
     ) {
         let reason = super::fire::cut(why.clone()).into();
         self.note(ix, None, Occurrence { reason, ..Occurrence::one(planned, now, Outcome::Missed) });
+        self.call_told(ix, planned, false);
         let answer = Answer::Refused { code, message: why };
         self.answer_when_written(ix, Owed::Answer(request, Box::new(answer)));
     }
@@ -208,7 +203,8 @@ impl Cell {
             return Some(format!("it took calls until {}", time::text::format(until)));
         }
         let count = trigger.count.map(|count| u64::from(count.get()))?;
-        let is_over = state.fired >= count;
+        let (_, made) = self.calls_counted(ix);
+        let is_over = made >= count;
         is_over.then(|| format!("it fired {count} times, which is as often as it may"))
     }
 }

@@ -5,6 +5,7 @@
 //! way a new owner reads the ledger where somebody who put the job may have been quicker than the last owner's row.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use mainspring_cron::Schedule;
 use mainspring_model::spec::{Misfire, Trigger};
@@ -187,7 +188,11 @@ impl Cell {
             self.triggers.books.insert(ix as u32, book);
             return None;
         }
-        let query = entry.row.key.occurrences(None, LINES_MAX);
+        let key = &entry.row.key;
+        let query = match entry.row.state.is_called {
+            true => key.lines_after(key.ledger_before(from + Duration::from_micros(1)), LINES_MAX),
+            false => key.occurrences(None, LINES_MAX),
+        };
         self.triggers.books.insert(ix as u32, Book::default());
         self.outbox.now.push(Message::ReadTriggers(query));
         None
@@ -216,6 +221,9 @@ impl Cell {
         let lines = rows.iter().filter_map(|record| Some((record.revision, Occurrence::read(record)?)));
         book.lines.extend(lines);
         book.is_read = true;
+        if !query.reverse {
+            return self.trigger_due(now, ix);
+        }
         let oldest = book.lines.last().map(|(_, line)| line.planned);
         if let Some(oldest) = oldest.filter(|oldest| more && *oldest > from) {
             let state = &mut self.triggers.entries[ix].row.state;

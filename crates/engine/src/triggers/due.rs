@@ -9,6 +9,7 @@ use mainspring_model::{ErrorCode, JobId, JobSpec, RunId, Timestamp, limits};
 use super::catch_up::catch_up;
 use super::cursor::Again;
 use super::ledger::{Occurrence, Outcome};
+use super::needs::{PASSED, lacked};
 use super::pending::End;
 use crate::cell::Cell;
 use crate::message::{Answer, Message};
@@ -191,13 +192,17 @@ impl Cell {
             return state.wait_for(None);
         }
         let mut plan = catch_up(trigger, again.moments.0, seed, state.cursor, now);
-        let why = self.why_passed(ix);
+        let waited = state.waits_for().cloned();
+        let late = plan.missed;
         let held = self.hold_unmet(now, ix, trigger, again, &mut plan);
         let state = &self.triggers.entries[ix].row.state;
         let mut cursor = plan.cursor().unwrap_or(state.cursor);
         plan.fire.retain(|planned| !again.kept.contains(planned));
-        self.pass(now, ix, (again, plan.missed), Outcome::Missed, &why);
-        self.pass(now, ix, (again, plan.merged), Outcome::Merged, &why);
+        match self.triggers.entries[ix].row.state.waits_for().filter(|_| plan.missed != late).cloned() {
+            Some(job) => self.pass(now, ix, (again, plan.missed), Outcome::Missed, &lacked(&job)),
+            None => self.miss(now, ix, (trigger, waited), again, plan.missed),
+        }
+        self.pass(now, ix, (again, plan.merged), Outcome::Merged, PASSED);
         let mut spent = self.triggers.entries[ix].row.state.is_spent(trigger);
         for planned in &plan.fire {
             if spent {

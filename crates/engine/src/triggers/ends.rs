@@ -6,12 +6,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_model::{JobSpec, Namespace, Pause, RunHead, RunState, Timestamp};
+use mainspring_model::{JobSpec, Namespace, Pause, RunHead, RunId, RunState, Timestamp};
 
+use super::backfill::{MomentsQuery, MomentsRead};
 use super::ledger::{Occurrence, Outcome};
 use super::pending::End;
 use super::row::TriggerKey;
 use crate::cell::Cell;
+use crate::message::Message;
 use crate::runs::RunEntry;
 
 /// Ends of another job that a trigger remembers until it may fire.
@@ -123,8 +125,9 @@ impl Cell {
 
     /// The run's end is being written: what follows it is written with it, and acts when it is durable.
     pub(crate) fn end_cut(&mut self, run: usize) {
-        let RunEntry { head, status, .. } = &self.runs.entries[run];
+        let RunEntry { head, status, adopted, .. } = &self.runs.entries[run];
         let (head, state) = (head.clone(), status.state);
+        let unsure = (status.version == 0 || *adopted).then_some(self.epoch);
         let depth = head.fired.as_ref().map_or(0, |fired| fired.depth);
         for (n, ix) in self.followers_of(run).into_iter().enumerate() {
             let entry = &self.triggers.entries[ix];
@@ -132,12 +135,21 @@ impl Cell {
                 Some(after) => after.on.counts(state),
                 None => true,
             };
-            let list = self.triggers.pending.list(&entry.row.key);
-            if !counts || list.iter().any(|end| end.run == head.id) {
+            let key = entry.row.key.clone();
+            let list = self.triggers.pending.list(&key);
+            if let Some(end) = list.iter().find(|end| end.run == head.id) {
+                if !end.is_doubted_by(self.epoch) {
+                    continue;
+                }
+                // The run goes on to another end, so the store did not take the one that an earlier owner wrote.
+                self.triggers.pending.remove(&key, head.id);
+            }
+            if !counts {
                 continue;
             }
+            let list = self.triggers.pending.list(&key);
             let wished = self.last_now + Duration::from_micros(entry.row.state.delay_us);
-            let end = End::new(head.id, entry.row.state.moment_for(wished, list), depth);
+            let end = End::new(head.id, entry.row.state.moment_for(wished, list), depth, unsure);
             if n >= FOLLOWERS_MAX && entry.row.state.after().is_some() {
                 let reason =
                     format!("more than {FOLLOWERS_MAX} triggers follow the job; this was of {}", head.id);
@@ -145,7 +157,6 @@ impl Cell {
                 self.note(ix, None, Occurrence { reason: reason.into(), ..missed });
                 continue;
             }
-            let key = entry.row.key.clone();
             self.triggers.pending.push(&key, end);
             self.forget_oldest_end(ix);
         }
@@ -211,9 +222,7 @@ impl Cell {
         self.success_durable(run);
         for ix in self.followers_of(run) {
             let key = &self.triggers.entries[ix].row.key;
-            let list = self.triggers.pending.get_mut(key).map(Vec::as_mut_slice).unwrap_or_default();
-            if let Some(end) = list.iter_mut().find(|end| end.run == id) {
-                end.durable = true;
+            if self.triggers.pending.confirm(key, id) {
                 self.heed_ends(ix);
             }
         }
@@ -229,6 +238,35 @@ impl Cell {
                 self.triggers.pending.remove(&key, id);
             }
         }
+    }
+
+    /// Asks for ends of the last owner that the store may not have taken.
+    pub(super) fn ask_for_ends(&mut self, ix: usize) {
+        let key = &self.triggers.entries[ix].row.key;
+        let unsure = self.triggers.pending.list(key).iter().filter(|end| end.is_doubted_by(self.epoch));
+        let runs: Vec<RunId> = unsure.map(|end| end.run).collect();
+        if !runs.is_empty() {
+            let query = MomentsQuery { key: key.clone(), backfill: None, moments: Vec::new(), runs };
+            self.outbox.now.push(Message::ReadMoments(Box::new(query)));
+        }
+    }
+
+    /// What the store has of ends that it may not have taken.
+    pub(super) fn ends_known(&mut self, ix: usize, read: &MomentsRead) {
+        let key = self.triggers.entries[ix].row.key.clone();
+        for run in &read.query.runs {
+            let known = self.runs.find(*run).map(|run| self.runs.entries[run].status.state);
+            let mut list = self.triggers.pending.list(&key).iter();
+            let Some(end) = list.find(|end| end.run == *run && !end.durable) else { continue };
+            match known {
+                Some(state) if state.is_terminal() => {} // Its end is on the way.
+                None if read.run(*run).is_some_and(|(state, epoch)| end.is_of(state, epoch)) => {
+                    self.triggers.pending.confirm(&key, *run);
+                }
+                _ => drop(self.triggers.pending.remove(&key, *run)),
+            }
+        }
+        self.heed_ends(ix);
     }
 
     /// Has a trigger look at the ends that it has not followed.

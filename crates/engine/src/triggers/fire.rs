@@ -53,7 +53,7 @@ impl Cell {
         let head = RunHead { fired: head.fired.map(|fired| Box::new(Fired { depth, ..*fired })), ..head };
         let run = self.enter_fired(now, head, spec);
         self.begin(now, run);
-        self.fired_begun(now, ix, run);
+        self.triggers.entries[ix].row.state.fired += u64::from(self.fired_begun(now, ix, run));
         !self.runs.entries[run].status.state.is_terminal()
     }
 
@@ -66,20 +66,21 @@ impl Cell {
         run
     }
 
-    /// The run of a moment has begun, or was left out: its line goes with it.
-    pub(super) fn fired_begun(&mut self, now: Timestamp, ix: usize, run: usize) {
+    /// The run of a moment has begun, or was left out: its line goes with it. Answers whether it counts.
+    pub(super) fn fired_begun(&mut self, now: Timestamp, ix: usize, run: usize) -> bool {
         let entry = &self.runs.entries[run];
         let planned = entry.head.fired.as_ref().map_or(now, |fired| fired.planned);
         let mut line = Occurrence::one(planned, now, Outcome::Fired);
         line.run = Some(entry.head.id);
-        if entry.status.state == RunState::Skipped {
+        let counts = entry.status.state != RunState::Skipped;
+        if counts {
+            self.made(ix, run);
+        } else {
             line.outcome = Outcome::Skipped;
             line.reason = "overlap".into();
-        } else {
-            self.triggers.entries[ix].row.state.fired += 1;
-            self.made(ix, run);
         }
         self.note(ix, Some(run), line);
+        counts
     }
 
     /// This is the trigger's last run now.
@@ -164,12 +165,12 @@ impl Cell {
                     continue;
                 }
             };
-            let entry = &mut self.triggers.entries[ix];
-            if entry.row.state.is_called {
+            if self.triggers.entries[ix].row.state.is_called {
                 // Beside calls, each has a moment of its own, as they have.
-                planned = now.max(entry.row.state.cursor + Duration::from_micros(1));
-                entry.row.state.cursor = planned;
+                planned = self.call_moment(ix, now);
+                self.call_told(ix, planned, false);
             }
+            let entry = &mut self.triggers.entries[ix];
             while self.runs.find(entry.row.key.run_at(planned)).is_some() {
                 planned = planned - Duration::from_micros(1);
             }
@@ -198,7 +199,8 @@ impl Cell {
                     message: "it made no run; its history says why".to_owned(),
                 },
             };
-            self.outbox.after_commit(exists.then_some(id), Message::Reply { request, answer });
+            let reply = Message::Reply { request, answer };
+            if exists { self.after_commit_of(id, reply) } else { self.outbox.after_all(reply) }
         }
     }
 }

@@ -6,6 +6,7 @@ use mainspring_model::spec::{Trigger, When};
 use mainspring_model::{Calendars, CellId, JobId, JobSpec, Namespace, Timestamp, hash};
 use mainspring_store::{Record, RecordKey, RecordKind, RecordQuery, Write};
 
+use super::news;
 use super::row::{Follows, PAGE_ROWS, TriggerKey, TriggerRow, TriggerState};
 
 /// Jobs whose triggers somebody else changed: by cell and job.
@@ -91,17 +92,8 @@ pub fn merge(old: &[TriggerRow], of: Merged<'_>) -> Vec<Write> {
         writes.push(Write::RemoveRecord { kind: TriggerRow::KIND, key, expected: row.revision });
     }
     if !writes.is_empty() {
-        // A piece of news for the owner.
-        let (kind, key) = news_key(cell, job);
-        let revision = of.news.map_or(1, |revision| revision + 1);
-        let expires_at = Some(of.now + NEWS_KEPT);
-        writes.push(Write::PutRecord(Box::new(Record {
-            kind,
-            key,
-            revision,
-            expires_at,
-            value: [0].into(),
-        })));
+        // For the owner.
+        writes.push(news::tell(news_key(cell, job), of.news, of.now, NEWS_KEPT));
     }
     writes
 }
@@ -110,6 +102,10 @@ pub fn merge(old: &[TriggerRow], of: Merged<'_>) -> Vec<Write> {
 pub(super) fn carried(old: &TriggerState, new: TriggerState, now: Timestamp) -> TriggerState {
     let (pause, backfills) = (old.pause.clone(), old.backfills.clone());
     let mut state = TriggerState { pause, backfills, last: old.last, ..new };
+    if state.is_called && old.is_called {
+        // Calls of before are not counted, wherever the clock is.
+        state.cursor = state.cursor.max(old.reached());
+    }
     // Their moments would be others.
     for backfill in state.backfills.iter_mut().flat_map(|backfills| backfills.iter_mut()) {
         backfill.stop("a change of the trigger", now);

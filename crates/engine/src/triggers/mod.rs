@@ -8,8 +8,8 @@
 //! - `catch_up` decides which moments fire: pure.
 //! - `due` looks at a trigger whose time has come; `fire` makes its run.
 //! - `backfill` makes up for moments of the past.
-//! - `calendars` hears of calendars that changed.
-//! - `call` takes calls of webhooks.
+//! - `news` tells of what others changed; `calendars` hears of calendars that did.
+//! - `call` takes calls of webhooks; `open` are those that have not begun.
 //! - `needs` holds a moment back until other jobs have succeeded.
 //! - `pending` are the ends that were not followed yet; `ends` follows them; `read` takes rows in; `command` does what people ask; `cut` writes.
 
@@ -26,6 +26,8 @@ mod fire;
 mod ledger;
 mod merge;
 mod needs;
+mod news;
+mod open;
 mod pending;
 mod read;
 mod row;
@@ -34,7 +36,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mainspring_model::{BackfillId, Calendars, JobId, JobSpec, Namespace, RunHead, RunId, Timestamp, hash};
-use mainspring_store::{Record, RecordKey};
+use mainspring_store::Record;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::event::RequestId;
@@ -139,16 +141,21 @@ pub(crate) struct Triggers {
     books: FxHashMap<u32, cursor::Book>,
     /// What ended while the cell was being loaded.
     early: Vec<ends::Ended>,
+    /// Since when this owner looks.
+    since: Timestamp,
     /// Runs of calls that were read before the cell was loaded.
     pub(crate) early_calls: Vec<u32>,
     /// Runs of calls that are being inserted, by the key of the delivery.
     unbegun: FxHashMap<Box<str>, RunId>,
+    /// The calls of triggers of which some have not begun.
+    open: FxHashMap<u32, open::Open>,
     /// The calendars of those whose specification is known, and when they were read.
     calendars: FxHashMap<u32, (Timestamp, Calendars)>,
     /// Those of which something is being read that may be old.
     reread: FxHashSet<u32>,
-    /// The newest news that was heard of each calendar.
-    calendar_news: FxHashMap<RecordKey, (u64, Option<Timestamp>)>,
+    /// What was heard of calendars, and of jobs.
+    calendar_news: news::News,
+    news: news::News,
     /// Jobs whose rows are being read, and whether that is old by now.
     reading: FxHashMap<JobId, bool>,
     /// Backfills whose moments are being asked for.
@@ -159,8 +166,6 @@ pub(crate) struct Triggers {
     replies: FxHashMap<u32, (Vec<Owed>, Vec<Owed>)>,
     /// What is wanted of triggers that were not known, while their job is read.
     unknown: FxHashMap<JobId, Vec<(RequestId, TriggerKey, TriggerCommand)>>,
-    /// The newest news that was heard of each job.
-    news: FxHashMap<JobId, u64>,
 }
 
 impl Triggers {
@@ -178,6 +183,10 @@ impl Triggers {
     }
 
     fn insert(&mut self, mut row: TriggerRow) -> usize {
+        if row.state.is_called {
+            // The ledger may have calls that the row does not count.
+            row.state.moved.get_or_insert_default().put = true;
+        }
         row.state.namespace = match self.namespaces.get(&row.state.namespace) {
             Some(known) => known.clone(),
             None => {
@@ -217,7 +226,8 @@ impl Triggers {
         let entry = &mut self.entries[ix];
         self.timers.disarm(&mut entry.armed, Subject::Trigger(ix));
         let asked = entry.asked.take().into_iter().flat_map(|asked| *asked);
-        let mut owed: Vec<Owed> = asked.map(|(request, _)| Owed::done(request)).collect();
+        let held = self.open.remove(&(ix as u32)).into_iter().flat_map(|open| open.waiting);
+        let mut owed: Vec<Owed> = asked.chain(held).map(|(request, _)| Owed::done(request)).collect();
         let place = Self::place(entry.row.key.job, &entry.row.key.name);
         let wanted = (entry.row.key.job, entry.row.state.version);
         if let Some(job) = Self::followed(&entry.row.state)

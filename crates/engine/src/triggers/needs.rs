@@ -7,21 +7,34 @@
 use std::time::Duration;
 
 use mainspring_model::spec::{Misfire, MisfirePolicy, Trigger};
-use mainspring_model::{Name, Namespace, RunState, Timestamp};
+use mainspring_model::{Name, Namespace, RunHead, RunState, RunStatus, Timestamp};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::catch_up::CatchUp;
+use super::catch_up::{CatchUp, Stretch};
 use super::cursor::Again;
+use super::ledger::Outcome;
 use super::row::TriggerState;
 use crate::cell::Cell;
 
-/// The last success of a job of the trigger's namespace. Runs of backfills do not count: they are about the past.
+/// Why a moment passed that waited for nothing.
+pub(super) const PASSED: &str = "it passed";
+
+/// The last success of a job of the trigger's namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Success {
     /// The name of the job.
     pub job: Name,
     /// When it ended.
     pub at: Timestamp,
+}
+
+impl Success {
+    /// When a run succeeded, if it counts as a success of its job: it is not about the past, and does what the job says.
+    pub fn moment(head: &RunHead, status: &RunStatus) -> Option<Timestamp> {
+        let is_of_backfill = head.fired.as_ref().is_some_and(|fired| fired.backfill.is_some());
+        let counts = status.state == RunState::Success && !is_of_backfill && head.inline_spec.is_none();
+        status.finished_at.filter(|_| counts)
+    }
 }
 
 /// A job that triggers need.
@@ -83,11 +96,7 @@ impl Cell {
             return;
         }
         let entry = &self.runs.entries[run];
-        let is_of_backfill = entry.head.fired.as_ref().is_some_and(|fired| fired.backfill.is_some());
-        if entry.status.state != RunState::Success || is_of_backfill || entry.head.inline_spec.is_some() {
-            return;
-        }
-        let at = entry.status.finished_at.unwrap_or(self.last_now);
+        let Some(at) = Success::moment(&entry.head, &entry.status) else { return };
         let (namespace, spec) = (entry.head.namespace.clone(), self.shapes.of(entry).spec.clone());
         self.heard_success(&namespace, spec.name.as_str(), at);
     }
@@ -148,12 +157,7 @@ impl Cell {
                 again.moments.stretch(first, before)
             });
         }
-        let in_time = Misfire::GRACE + trigger.jitter;
-        let patience = match trigger.misfire.policy {
-            MisfirePolicy::Skip => in_time,
-            MisfirePolicy::Once | MisfirePolicy::All => trigger.misfire.window.max(in_time),
-        };
-        Some(planned + patience + Duration::from_micros(1))
+        Some(planned + patience(trigger) + Duration::from_micros(1))
     }
 
     /// The first job that a moment needs and that has not succeeded in time.
@@ -165,11 +169,49 @@ impl Cell {
         unmet.map(|need| need.job.clone())
     }
 
-    /// Why moments of a trigger that are late now passed.
-    pub(super) fn why_passed(&self, ix: usize) -> String {
-        match self.triggers.entries[ix].row.state.waits_for() {
-            Some(job) => format!("`{job}` had not succeeded in time"),
-            None => "it passed".to_owned(),
-        }
+    /// Moments that are late now made no run: because a job that they waited for had not succeeded, or because nobody was there.
+    pub(super) fn miss(
+        &mut self,
+        now: Timestamp,
+        ix: usize,
+        (trigger, waited): (&Trigger, Option<Name>),
+        again: &Again<'_>,
+        missed: Option<Stretch>,
+    ) {
+        let Some(Stretch { first, last, .. }) = missed else { return };
+        let waited = waited.filter(|job| self.lacked(ix, trigger, job, first));
+        let came = self.triggers.since - patience(trigger);
+        let mut tell = |stretch, why: &str| self.pass(now, ix, (again, stretch), Outcome::Missed, why);
+        let Some(job) = waited else { return tell(missed, PASSED) };
+        // The first of them waited. Those whose time to wait was over when this owner came were seen by nobody.
+        let unseen = again.moments.last(first, came.min(last + Duration::from_micros(1)));
+        let Some(unseen) = unseen else { return tell(missed, &lacked(&job)) };
+        let after = |at: Timestamp| again.moments.after(at).filter(|next| *next <= last);
+        tell(again.moments.stretch(first, Some(first)), &lacked(&job));
+        tell(after(first).and_then(|next| again.moments.stretch(next, Some(unseen))), PASSED);
+        tell(after(unseen).and_then(|next| again.moments.stretch(next, Some(last))), &lacked(&job));
     }
+
+    /// Whether a job that a moment waited for had not succeeded while it did.
+    fn lacked(&self, ix: usize, trigger: &Trigger, job: &Name, planned: Timestamp) -> bool {
+        let namespace = &self.triggers.entries[ix].row.state.namespace;
+        let last = self.triggers.needs.last(namespace, job.as_str());
+        let need = trigger.needs.iter().find(|need| need.job == *job);
+        let until = planned + patience(trigger);
+        need.is_some_and(|need| last.is_none_or(|at| at <= planned - need.within || at > until))
+    }
+}
+
+/// How long a moment may wait.
+fn patience(trigger: &Trigger) -> Duration {
+    let in_time = Misfire::GRACE + trigger.jitter;
+    match trigger.misfire.policy {
+        MisfirePolicy::Skip => in_time,
+        MisfirePolicy::Once | MisfirePolicy::All => trigger.misfire.window.max(in_time),
+    }
+}
+
+/// Why a moment passed that waited for a job.
+pub(super) fn lacked(job: &Name) -> String {
+    format!("`{job}` had not succeeded in time")
 }

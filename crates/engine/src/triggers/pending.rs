@@ -2,11 +2,12 @@
 //!
 //! Each trigger that follows ends has a record for them beside its row. Only the owner of the cell writes it, so it is never
 //! refused, and it is written in the transaction of the end itself: an end that is in the store is followed, whoever dies. An
-//! end leaves the record in the transaction of the line that tells what became of it.
+//! end leaves the record in the transaction of the line that tells what became of it. Where the store may refuse the run, an end
+//! is written all the same, and says so: whoever takes over looks whether it is there.
 
 use std::collections::BTreeMap;
 
-use mainspring_model::{CellId, JobId, RunId, Timestamp};
+use mainspring_model::{CellId, Epoch, JobId, RunId, RunState, Timestamp};
 use mainspring_store::{Record, RecordKind, RecordQuery, Write};
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,9 @@ pub struct End {
     /// How many runs, each of which followed the one before, led to it.
     #[serde(default)]
     pub depth: u16,
+    /// Who wrote it, where the store may not have taken it: the run was new, or had changed. That is asked before it is followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsure: Option<Epoch>,
     /// Whether the end is in the store.
     #[serde(skip, default = "yes")]
     pub(super) durable: bool,
@@ -57,8 +61,18 @@ pub(crate) struct Pending {
 }
 
 impl End {
-    pub(super) fn new(run: RunId, planned: Timestamp, depth: u16) -> Self {
-        Self { run, planned, depth, durable: false, told: false }
+    pub(super) fn new(run: RunId, planned: Timestamp, depth: u16, unsure: Option<Epoch>) -> Self {
+        Self { run, planned, depth, unsure, durable: false, told: false }
+    }
+
+    /// Whether the store has this end, where its run is like this.
+    pub fn is_of(&self, state: RunState, epoch: Epoch) -> bool {
+        state.is_terminal() && self.unsure.is_none_or(|unsure| unsure == epoch)
+    }
+
+    /// Whether an owner before this one wrote it and the store may not have taken it.
+    pub(super) fn is_doubted_by(&self, epoch: Epoch) -> bool {
+        !self.durable && self.unsure.is_some_and(|unsure| unsure != epoch)
     }
 
     /// Reads the ends of a trigger; none when the record is not one of them.
@@ -80,7 +94,8 @@ impl End {
 }
 
 impl Pending {
-    pub(super) fn load(&mut self, key: TriggerKey, revision: u64, list: Vec<End>) {
+    pub(super) fn load(&mut self, key: TriggerKey, revision: u64, mut list: Vec<End>) {
+        list.iter_mut().for_each(|end| end.durable = end.unsure.is_none());
         let place = Triggers::place(key.job, &key.name);
         self.of.insert(place, Ends { key, revision, list, dirty: false });
     }
@@ -98,6 +113,19 @@ impl Pending {
         let fresh = || Ends { key: key.clone(), revision: 0, list: Vec::new(), dirty: false };
         self.of.entry(place).or_insert_with(fresh).list.push(end);
         self.mark(place);
+    }
+
+    /// The end of this run is in the store; false when there is none of it here. Nobody has to ask for it from now on: a
+    /// trigger may be paused for longer than the run is kept.
+    pub(super) fn confirm(&mut self, key: &TriggerKey, run: RunId) -> bool {
+        let place = Triggers::place(key.job, &key.name);
+        let list = self.of.get_mut(&place).map(|ends| ends.list.as_mut_slice()).unwrap_or_default();
+        let Some(end) = list.iter_mut().find(|end| end.run == run) else { return false };
+        end.durable = true;
+        if end.unsure.take().is_some() {
+            self.mark(place);
+        }
+        true
     }
 
     /// The end of this run is of no interest any more, or was none.

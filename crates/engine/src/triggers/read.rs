@@ -2,7 +2,6 @@
 
 use mainspring_model::{ErrorCode, JobId, Timestamp};
 use mainspring_store::{Record, RecordQuery};
-use rustc_hash::FxHashSet;
 
 use super::TriggersRead;
 use super::calendars::is_calendar_news;
@@ -17,7 +16,7 @@ use crate::message::{Answer, Message};
 impl Cell {
     /// Reads all triggers of the cell; it acts when it has them.
     pub(crate) fn load_triggers(&mut self) {
-        let query = TriggerRow::of_cell(self.config.cell, None);
+        let query = TriggerRow::of_cell(self.config.cell);
         self.outbox.now.push(Message::ReadTriggers(query));
     }
 
@@ -39,8 +38,8 @@ impl Cell {
 
     pub(crate) fn triggers_read(&mut self, now: Timestamp, read: TriggersRead) {
         let TriggersRead { query, rows, more } = read;
-        if merge::is_news(&query) {
-            self.news_read(&rows, query.after.is_none() && !more);
+        if merge::is_news(&query) || is_calendar_news(&query) {
+            self.news_read(&query, &rows, more);
             return match rows.last() {
                 Some(last) if more => self.read_on(query, last),
                 _ => {}
@@ -48,13 +47,6 @@ impl Cell {
         }
         if TriggerKey::of_ledger(&query).is_some() {
             return self.ledger_read(now, query, &rows, more);
-        }
-        if is_calendar_news(&query) {
-            self.calendar_news_read(&rows, query.after.is_none() && !more);
-            return match rows.last() {
-                Some(last) if more => self.read_on(query, last),
-                _ => {}
-            };
         }
         if End::is_asked(&query) {
             return self.ends_read(query, &rows, more);
@@ -119,18 +111,16 @@ impl Cell {
         }
     }
 
-    fn news_read(&mut self, rows: &[Record], whole: bool) {
-        for record in rows {
-            let Some(job) = merge::news_about(record) else { continue };
-            if self.triggers.news.insert(job, record.revision) != Some(record.revision) {
+    fn news_read(&mut self, query: &RecordQuery, rows: &[Record], more: bool) {
+        if is_calendar_news(query) {
+            let news = self.triggers.calendar_news.hear(query, rows, more);
+            return self.heard_of_calendars(&news);
+        }
+        for record in self.triggers.news.hear(query, rows, more) {
+            if let Some(job) = merge::news_about(record) {
                 self.triggers_changed(job);
             }
         }
-        if !whole {
-            return;
-        }
-        let known: FxHashSet<JobId> = rows.iter().filter_map(merge::news_about).collect();
-        self.triggers.news.retain(|job, _| known.contains(job));
     }
 
     /// What a job no longer has goes, if nothing of it is being written.
@@ -181,6 +171,9 @@ impl Cell {
             self.heed_success(ix);
             return self.arm_trigger(ix);
         }
+        if let Some(open) = self.triggers.open.remove(&(ix as u32)).filter(|open| !open.waiting.is_empty()) {
+            entry.asked.get_or_insert_default().extend(open.waiting);
+        }
         let (asked, waits) = (entry.asked.take(), entry.waits);
         let state = merge::carried(&entry.row.state, row.state.clone(), self.last_now);
         let changed = state != row.state;
@@ -215,6 +208,7 @@ impl Cell {
 
     /// The runs are known too.
     pub(crate) fn recall_triggers(&mut self) {
+        self.triggers.since = self.last_now;
         let all: Vec<usize> = self.triggers.by_key.values().map(|ix| *ix as usize).collect();
         for ix in all {
             self.recall(ix);
@@ -231,6 +225,7 @@ impl Cell {
         if let Some(run) = entry.row.state.last.and_then(|last| self.runs.find(last)) {
             entry.waits = is_untouched(&self.runs.entries[run].status);
         }
+        self.ask_for_ends(ix);
         self.heed_ends(ix);
         self.heed_success(ix);
     }

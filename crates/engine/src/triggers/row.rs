@@ -116,6 +116,12 @@ impl TriggerState {
         jumped.map_or(self.cursor, |jumped| jumped.from)
     }
 
+    /// The last moment that a call has.
+    pub(super) fn reached(&self) -> Timestamp {
+        let told = self.moved.as_ref().and_then(|moved| moved.told);
+        told.map_or(self.cursor, |told| told.max(self.cursor))
+    }
+
     /// As somebody writes it who does not know how far the owner is.
     pub(super) fn put(&self) -> Self {
         let mut state = self.clone();
@@ -242,10 +248,10 @@ impl TriggerRow {
     /// The kind of its records.
     pub const KIND: RecordKind = TRIGGERS;
 
-    /// Where triggers of a cell stand, after one of them.
-    pub(crate) fn of_cell(cell: CellId, after: Option<RecordKey>) -> RecordQuery {
+    /// Where the triggers of a cell stand.
+    pub(crate) fn of_cell(cell: CellId) -> RecordQuery {
         let prefix = Box::from(cell.0.to_be_bytes());
-        RecordQuery { kind: TRIGGERS, prefix, after, reverse: false, limit: PAGE_ROWS }
+        RecordQuery { kind: TRIGGERS, prefix, after: None, reverse: false, limit: PAGE_ROWS }
     }
 
     /// Where the triggers of a job stand.

@@ -5,7 +5,7 @@ use mainspring_engine::{
     TriggerRow, calendar_news, calendar_news_key, merge, news_key,
 };
 use mainspring_model::spec::{self, Format, Trigger};
-use mainspring_model::{Calendars, JobId, JobSpec, Name, Namespace, Run, RunState};
+use mainspring_model::{Calendars, JobId, JobSpec, Name, Namespace, Run, RunId};
 use mainspring_store::{Outcome, Transaction, Write};
 
 use super::work::Job;
@@ -118,6 +118,20 @@ impl World {
         found.map(|(_, list)| list).unwrap_or_default()
     }
 
+    /// Somebody who owned the cell before wrote an end of a run, and the store did not take the run's row.
+    pub(crate) fn doubt_end(&mut self, job: &Job, name: &str, run: RunId) {
+        let end = serde_json::json!([{"run": run, "planned": self.now, "unsure": self.epoch}]);
+        let record = mainspring_store::Record {
+            kind: End::of_cell(CELL).kind,
+            revision: 1,
+            value: end.to_string().into_bytes().into(),
+            ..self.trigger(job, name).record(CELL)
+        };
+        let write = Write::PutRecord(Box::new(record));
+        let outcomes = self.store.commit(&Transaction::unfenced(vec![write])).expect("an end");
+        assert_eq!(outcomes, [Outcome::Applied]);
+    }
+
     /// The row of a trigger says something that nobody can read.
     pub(crate) fn spoil_row(&mut self, job: &Job, name: &str) {
         let row = self.trigger(job, name);
@@ -182,9 +196,10 @@ impl World {
     fn last_success(&self, job: &Name) -> Option<Success> {
         let is_of = |run: &&Run| {
             let spec = self.specs.get(&(run.head.job, run.head.job_version));
-            run.status.state == RunState::Success && spec.is_some_and(|spec| spec.name == *job)
+            spec.is_some_and(|spec| spec.name == *job)
         };
-        let at = self.store.all_runs().filter(is_of).filter_map(|run| run.status.finished_at).max()?;
+        let moment = |run: &Run| Success::moment(&run.head, &run.status);
+        let at = self.store.all_runs().filter(is_of).filter_map(moment).max()?;
         Some(Success { job: job.clone(), at })
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mainspring_cron::Schedule;
-use mainspring_model::{BackfillId, BackfillOrder, Run, RunId, RunState, Timestamp};
+use mainspring_model::{BackfillId, BackfillOrder, Epoch, Run, RunId, RunState, Timestamp};
 use mainspring_store::{Page, Record, RecordKey, RecordQuery};
 
 use super::super::catch_up::Moments;
@@ -21,8 +21,8 @@ const LINES: usize = 100;
 pub struct MomentsQuery {
     /// The trigger.
     pub key: TriggerKey,
-    /// Who asks.
-    pub backfill: BackfillId,
+    /// Who asks; none when it is about ends that were not followed yet.
+    pub backfill: Option<BackfillId>,
     /// The moments, in the order of the backfill.
     pub moments: Vec<Timestamp>,
     /// Runs whose states are wanted too.
@@ -36,8 +36,8 @@ pub struct MomentsRead {
     pub query: MomentsQuery,
     /// The ledger's lines about them, in its order.
     pub lines: Vec<Occurrence>,
-    /// The runs of those lines, as far as they are known.
-    pub states: Vec<(RunId, RunState)>,
+    /// The runs of those lines, as far as they are known: how they stand, and who wrote that.
+    pub runs: Vec<(RunId, RunState, Epoch)>,
 }
 
 impl Backfill {
@@ -127,8 +127,8 @@ impl MomentsRead {
 
     /// What was read.
     pub fn of(query: MomentsQuery, lines: Vec<Occurrence>, runs: &[Run]) -> Self {
-        let states = runs.iter().map(|run| (run.head.id, run.status.state)).collect();
-        Self { query, lines, states }
+        let runs = runs.iter().map(|run| (run.head.id, run.status.state, run.status.epoch)).collect();
+        Self { query, lines, runs }
     }
 
     /// The last run of a moment, and its state if it is known.
@@ -144,12 +144,16 @@ impl MomentsRead {
 
     /// The run that this backfill made for a moment already.
     pub(super) fn own(&self, planned: Timestamp) -> Option<RunId> {
-        let is_own =
-            |line: &&Occurrence| line.planned == planned && line.backfill == Some(self.query.backfill);
+        let is_own = |line: &&Occurrence| line.planned == planned && line.backfill == self.query.backfill;
         self.lines.iter().find(is_own).and_then(|line| line.run)
     }
 
     pub(super) fn state(&self, run: RunId) -> Option<RunState> {
-        self.states.iter().find(|(known, _)| *known == run).map(|(_, state)| *state)
+        self.run(run).map(|(state, _)| state)
+    }
+
+    /// How a run stands, and who wrote that.
+    pub(crate) fn run(&self, run: RunId) -> Option<(RunState, Epoch)> {
+        self.runs.iter().find(|(known, ..)| *known == run).map(|(_, state, epoch)| (*state, *epoch))
     }
 }

@@ -123,7 +123,8 @@ impl Cell {
                 }
             }
             if !moments.is_empty() || !runs.is_empty() {
-                queries.push(MomentsQuery { key: key.clone(), backfill: one.id, moments, runs });
+                let query = MomentsQuery { key: key.clone(), backfill: Some(one.id), moments, runs };
+                queries.push((place, query));
             }
         }
         for id in over {
@@ -133,8 +134,8 @@ impl Cell {
                 self.mark_trigger(ix);
             }
         }
-        for query in queries {
-            self.triggers.asking.insert((ix as u32, query.backfill), query.moments.clone());
+        for (place, query) in queries {
+            self.triggers.asking.insert(place, query.moments.clone());
             self.outbox.now.push(Message::ReadMoments(Box::new(query)));
         }
     }
@@ -143,6 +144,7 @@ impl Cell {
     pub(crate) fn moments_read(&mut self, now: Timestamp, read: &MomentsRead) {
         let MomentsQuery { key, backfill, moments, .. } = &read.query;
         let Some(ix) = self.triggers.find(key.job, &key.name) else { return };
+        let Some(backfill) = backfill else { return self.ends_known(ix, read) };
         let place = (ix as u32, *backfill);
         if self.triggers.asking.get(&place) != Some(moments) {
             return; // It answers an earlier question.
