@@ -16,6 +16,7 @@ use std::sync::Arc;
 use tokio::sync::broadcast;
 
 use crate::audit;
+use crate::positions::Positions;
 
 /// The owners of cells, wherever they are.
 #[async_trait]
@@ -61,8 +62,22 @@ pub trait Cells: Send + Sync {
     /// What changes from now on, in the cells that this process owns.
     fn news(&self) -> broadcast::Receiver<Arc<News>>;
 
-    /// What changed after this mark, if that is still remembered; none asks the caller to read everything anew.
-    fn news_since(&self, mark: Mark) -> Option<Vec<Arc<News>>>;
+    /// The last piece of news of each cell that this process owns.
+    fn news_at(&self) -> Positions;
+
+    /// What changed in those cells after these positions, if all of it is still remembered; none asks the caller to read
+    /// everything anew.
+    fn news_since(&self, heard: &Positions) -> Option<Vec<Arc<News>>>;
+
+    /// The addresses of the other processes that own cells.
+    async fn owners_elsewhere(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The same, as soon as they are others than these.
+    async fn owners_other_than(&self, _known: &[String]) -> Vec<String> {
+        std::future::pending().await
+    }
 }
 
 /// A run to be made.
@@ -220,6 +235,8 @@ pub struct News {
 /// What changed.
 #[derive(Debug, Clone)]
 pub enum Changed {
+    /// The owner of the cell: what the last one may have left untold is not known.
+    Owner,
     /// A run.
     Run {
         /// Which.

@@ -1,16 +1,17 @@
 //! News as they happen, for one caller: only what they may see, resumed from the last mark they have.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use mainspring_model::{CellId, Epoch, ErrorCode, JobId, Namespace, RunId};
+use mainspring_model::{ErrorCode, JobId, Namespace, RunId};
 use mainspring_wire::api::{WatchEvent, WatchWhat};
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, mpsc};
 
 use crate::app::App;
 use crate::error::{Error, Result};
 use crate::operation::Operation;
-use crate::ports::{Changed, Mark, News};
+use crate::ports::{Cells, Changed, News};
+use crate::positions::{Hearing, Positions};
 use crate::principal::{Caller, Principal};
 
 /// What somebody wants to hear of.
@@ -24,16 +25,30 @@ pub struct WatchFilter {
     pub run: Option<RunId>,
 }
 
-/// A caller's stream of news.
+/// What another process tells, which has looked at what the caller may see.
+#[derive(Debug)]
+pub enum Elsewhere {
+    /// Where it begins.
+    At(Positions),
+    /// A piece of news; its mark is the position behind it.
+    Told(WatchEvent),
+    /// Something may have been missed.
+    Gap,
+}
+
+/// A caller's stream of news: of the cells of this process, and of what other processes tell.
 pub struct Watch {
     filter: WatchFilter,
     principal: Arc<Principal>,
+    cells: Arc<dyn Cells>,
+    heard: Positions,
     /// What the caller missed, before what comes now.
     missed: VecDeque<Arc<News>>,
-    /// The last of what they missed, by tenure: news up to there may come again from `now`.
-    caught_up: BTreeMap<(CellId, Epoch), u64>,
     now: broadcast::Receiver<Arc<News>>,
-    reset: Option<String>,
+    elsewhere: Option<mpsc::Receiver<Elsewhere>>,
+    /// Another process asks: marks are those of our own cells, and nobody else's are passed on.
+    own_only: bool,
+    ready: VecDeque<WatchEvent>,
 }
 
 impl App {
@@ -42,45 +57,103 @@ impl App {
         self.places(caller, Operation::Watch, filter.namespace.as_ref()).await?;
         // Listen first: what happens while the past is looked up is heard twice, and told once.
         let now = self.cells.news();
-        let (mut missed, mut reset): (VecDeque<Arc<News>>, _) = (VecDeque::new(), None);
-        if let Some(text) = mark {
-            let mark = parse_mark(text).ok_or_else(|| {
+        let mut watch = Watch {
+            filter,
+            principal: caller.principal.clone(),
+            cells: Arc::clone(&self.cells),
+            heard: self.cells.news_at(),
+            missed: VecDeque::new(),
+            now,
+            elsewhere: None,
+            own_only: false,
+            ready: VecDeque::new(),
+        };
+        if let Some(mark) = mark {
+            let heard: Positions = mark.parse().map_err(|_| {
                 Error::field(ErrorCode::InvalidRequest, "last_event_id", "not the id of an event")
             })?;
-            match self.cells.news_since(mark) {
-                Some(news) => missed = news.into(),
-                None => reset = Some(text.to_owned()),
+            match self.cells.news_since(&heard) {
+                Some(missed) => {
+                    watch.heard = heard;
+                    watch.missed = missed.into();
+                }
+                None => {
+                    let here = std::mem::replace(&mut watch.heard, heard);
+                    watch.heard.go_to(&here);
+                    watch.reset();
+                }
             }
         }
-        let caught_up =
-            missed.iter().map(|news| ((news.mark.cell, news.mark.epoch), news.mark.number)).collect();
-        Ok(Watch { filter, principal: caller.principal.clone(), missed, caught_up, now, reset })
+        Ok(watch)
+    }
+}
+
+impl App {
+    /// The addresses of the other processes that own cells: they have news, too.
+    pub async fn owners_elsewhere(&self) -> Vec<String> {
+        self.cells.owners_elsewhere().await
+    }
+
+    /// The same, as soon as they are others than these.
+    pub async fn owners_other_than(&self, known: &[String]) -> Vec<String> {
+        self.cells.owners_other_than(known).await
     }
 }
 
 impl Watch {
+    /// Tells what other processes tell, too.
+    #[must_use]
+    pub fn with(mut self, mut elsewhere: mpsc::Receiver<Elsewhere>) -> Self {
+        while let Ok(told) = elsewhere.try_recv() {
+            self.hear_elsewhere(told);
+        }
+        self.elsewhere = Some(elsewhere);
+        self
+    }
+
+    /// Tells another process what is ours to tell.
+    #[must_use]
+    pub fn own_only(self) -> Self {
+        Self { own_only: true, ..self }
+    }
+
+    /// Where the stream stands: a later one goes on from here.
+    pub fn mark(&self) -> String {
+        if self.own_only {
+            return self.heard.clone().within(&self.cells.news_at()).to_string();
+        }
+        self.heard.to_string()
+    }
+
     /// The next event; none when the server stops.
     pub async fn next(&mut self) -> Option<WatchEvent> {
-        if let Some(mark) = self.reset.take() {
-            return Some(WatchEvent { mark, what: WatchWhat::Reset });
-        }
-        while let Some(news) = self.missed.pop_front() {
-            if let Some(event) = self.see(&news) {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
                 return Some(event);
             }
-        }
-        loop {
-            match self.now.recv().await {
-                Ok(news) if self.was_told(news.mark) => {}
-                Ok(news) => {
-                    if let Some(event) = self.see(&news) {
-                        return Some(event);
+            if let Some(news) = self.missed.pop_front() {
+                self.hear(&news);
+                continue;
+            }
+            let elsewhere = async {
+                match &mut self.elsewhere {
+                    Some(told) => told.recv().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                news = self.now.recv() => match news {
+                    Ok(news) => self.hear(&news),
+                    Err(broadcast::error::RecvError::Lagged(_)) => {
+                        self.heard.go_to(&self.cells.news_at());
+                        self.reset();
                     }
-                }
-                Err(broadcast::error::RecvError::Lagged(_)) => {
-                    return Some(WatchEvent { mark: String::new(), what: WatchWhat::Reset });
-                }
-                Err(broadcast::error::RecvError::Closed) => return None,
+                    Err(broadcast::error::RecvError::Closed) => return None,
+                },
+                told = elsewhere => match told {
+                    Some(told) => self.hear_elsewhere(told),
+                    None => self.elsewhere = None,
+                },
             }
         }
     }
@@ -90,19 +163,52 @@ impl Watch {
         self.principal = caller.principal.clone();
     }
 
-    /// Whether a piece that comes now was among what the caller missed.
-    fn was_told(&self, mark: Mark) -> bool {
-        self.caught_up.get(&(mark.cell, mark.epoch)).is_some_and(|last| mark.number <= *last)
+    fn hear(&mut self, news: &News) {
+        let hearing = self.heard.hear(news.mark);
+        if hearing == Hearing::Told {
+            return;
+        }
+        if hearing == Hearing::Gap || matches!(news.what, Changed::Owner) {
+            self.reset();
+        }
+        if let Some(what) = self.look(&news.what) {
+            self.ready.push_back(WatchEvent { mark: self.mark(), what });
+        }
     }
 
-    /// The event of a piece of news, if the caller wants it and may see it.
-    fn see(&self, news: &News) -> Option<WatchEvent> {
-        let what = self.look(&news.what)?;
-        Some(WatchEvent { mark: print_mark(news.mark), what })
+    fn hear_elsewhere(&mut self, told: Elsewhere) {
+        match told {
+            Elsewhere::At(positions) => self.heard.go_to(&positions.without(&self.cells.news_at())),
+            Elsewhere::Gap => self.reset(),
+            Elsewhere::Told(event) => {
+                let marks: Positions = event.mark.parse().unwrap_or_default();
+                let marks = marks.without(&self.cells.news_at());
+                if event.what == WatchWhat::Reset {
+                    self.heard.go_to(&marks);
+                    return self.reset();
+                }
+                let hearing = marks.marks().map(|mark| self.heard.hear(mark)).max();
+                if hearing == Some(Hearing::Gap) {
+                    self.reset();
+                }
+                if hearing != Some(Hearing::Told) {
+                    self.ready.push_back(WatchEvent { mark: self.mark(), what: event.what });
+                }
+            }
+        }
+    }
+
+    /// Has the caller read everything anew, once for all that changed hands together.
+    fn reset(&mut self) {
+        if self.ready.back().is_some_and(|last| last.what == WatchWhat::Reset) {
+            self.ready.pop_back();
+        }
+        self.ready.push_back(WatchEvent { mark: self.mark(), what: WatchWhat::Reset });
     }
 
     fn look(&self, what: &Changed) -> Option<WatchWhat> {
         match what {
+            Changed::Owner => None,
             Changed::Run { id, namespace, job, state, version, attempt, at } => {
                 let wanted = self.filter.namespace.as_ref().is_none_or(|place| namespace.is_within(place))
                     && self.filter.job.is_none_or(|wanted| wanted == *job)
@@ -144,15 +250,4 @@ impl Watch {
             }
         }
     }
-}
-
-fn print_mark(mark: Mark) -> String {
-    format!("{}.{}.{}", mark.cell.0, mark.epoch.0, mark.number)
-}
-
-fn parse_mark(text: &str) -> Option<Mark> {
-    let mut parts = text.splitn(3, '.');
-    let cell = CellId(parts.next()?.parse().ok()?);
-    let epoch = Epoch(parts.next()?.parse().ok()?);
-    Some(Mark { cell, epoch, number: parts.next()?.parse().ok()? })
 }

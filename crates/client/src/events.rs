@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use mainspring_wire::sse::{Event, Parser};
 use reqwest::Response;
 
 use crate::backoff::Backoff;
 use crate::call::Call;
 use crate::client::Client;
 use crate::error::Error;
-use crate::sse::{Event, Parser};
 
 /// Servers say something every 15 seconds; after this long the connection is dead.
 const SILENCE_MAX: Duration = Duration::from_secs(45);
@@ -81,6 +81,9 @@ impl Events {
             if let Some(event) = self.ready.pop_front() {
                 if event.id.is_some() {
                     self.last_id.clone_from(&event.id);
+                }
+                if event.is_mark() {
+                    continue;
                 }
                 return Ok(Some(event));
             }

@@ -41,7 +41,6 @@ mod logs;
 mod nodes;
 mod pages;
 mod runs;
-mod sse;
 mod triggers;
 mod watch;
 pub mod worker;

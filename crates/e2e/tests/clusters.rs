@@ -115,3 +115,31 @@ fn either_server_follows_a_run() {
         assert_eq!(following.wait_with_output().unwrap().stdout, b"begun\ndone\n", "{}", world.logs());
     }
 }
+
+#[test]
+fn a_watcher_at_either_server_hears_of_all_cells() {
+    let mut world = two_servers("2");
+    world.add_agent("one");
+    let at_other = world.watch("second", None);
+    let first = world.submit(&["--retries", "0"], "true");
+    world.until("the one that owns nothing tells its end", |_| {
+        at_other.has(&[&first, r#""state":"success""#]).then_some(())
+    });
+    assert!(!at_other.has(&["event: reset"]), "{at_other:?}");
+    world.kill_server_named("server");
+    let mark = world.until("what the dead one left untold is to be read anew", |_| {
+        let owns_both = |mark: &String| mark.starts_with("0.2.") && mark.contains(",1.2.");
+        at_other.mark().filter(|mark| at_other.has(&["event: reset"]) && owns_both(mark))
+    });
+    world.start_server_named("server");
+    // Whoever was cut off goes on at the other, which asks the owner.
+    let missed = text_at(&world, "second", &["submit", "-q", "-o", "name", "--", "true"]);
+    world.until("it is there before the other asks", |_| at_other.has(&[missed.trim()]).then_some(()));
+    let at_first = world.watch("server", Some(&mark));
+    world.until("what was missed is told", |_| at_first.has(&[missed.trim()]).then_some(()));
+    world.until("and its end", |_| at_first.has(&[missed.trim(), r#""state":"success""#]).then_some(()));
+    assert!(!at_first.has(&["event: reset"]), "from {mark}: {at_first:?}");
+    let told = at_first.pieces();
+    let distinct: std::collections::BTreeSet<&String> = told.iter().collect();
+    assert_eq!(distinct.len(), told.len(), "each is told once: {told:?}");
+}

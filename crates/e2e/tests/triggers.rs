@@ -58,7 +58,8 @@ fn every_second_fires_once_whoever_dies(store: Store) {
         world.start_server();
         until_more(&world, before + 2);
     }
-    world.text(&["trigger", "pause", "ticks", "all"]);
+    let paused = world.json(&["trigger", "pause", "ticks", "all"]);
+    assert!(paused["pause"].is_object(), "{paused}");
     let lines = ledger(&world, "all");
     let planned: Vec<i64> = lines.iter().map(|line| second(&line["planned"])).collect();
     let expected: Vec<i64> = (planned[0]..planned[0] + planned.len() as i64).collect();

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use mainspring_app::Positions;
 use mainspring_app::audit;
-use mainspring_app::ports::{CellError, Cells, Command, LiveRun, Mark, NewRun, News, Overview};
+use mainspring_app::ports::{CellError, Cells, Command, LiveRun, NewRun, News, Overview};
 use mainspring_engine::{Answer, LoadedRun};
 use mainspring_model::{CellId, ErrorCode, MemberId, NodeId, RunId, Timestamp};
 use mainspring_store::{Conflict, Outcome, Store, Transaction, Write};
@@ -15,6 +16,7 @@ use tracing::{error, warn};
 use crate::clock::Clock;
 use crate::health::StoreHealth;
 use crate::news::Newsroom;
+use crate::others::Others;
 use crate::seat::{Hints, Input, NodeInput, SeatHandle, Standing, read};
 use crate::settle::settle;
 
@@ -38,6 +40,7 @@ pub(crate) struct LocalCells {
     pub(crate) chain: Arc<audit::Chain>,
     /// By cell: wakes the seat to look for runs that were put into the store.
     pub(crate) hints: Hints,
+    pub(crate) others: Others,
     pub(crate) health: Arc<StoreHealth>,
 }
 
@@ -273,7 +276,19 @@ impl Cells for LocalCells {
         self.news.subscribe()
     }
 
-    fn news_since(&self, mark: Mark) -> Option<Vec<Arc<News>>> {
-        self.news.since(mark)
+    fn news_at(&self) -> Positions {
+        self.news.at()
+    }
+
+    fn news_since(&self, heard: &Positions) -> Option<Vec<Arc<News>>> {
+        self.news.since(heard)
+    }
+
+    async fn owners_elsewhere(&self) -> Vec<String> {
+        self.others.owners(self.member, &self.seats, self.store.as_ref()).await
+    }
+
+    async fn owners_other_than(&self, known: &[String]) -> Vec<String> {
+        self.others.owners_other_than(known, self.member, &self.seats, self.store.as_ref()).await
     }
 }

@@ -19,6 +19,7 @@ mod membership;
 mod news;
 mod nodes;
 mod options;
+mod others;
 mod retention;
 mod seat;
 mod server;

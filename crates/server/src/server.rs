@@ -104,6 +104,7 @@ impl Server {
             news,
             chain: Arc::clone(&chain),
             hints,
+            others: Default::default(),
             health,
         });
         let vault = open_vault(&options)?;

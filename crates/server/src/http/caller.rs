@@ -63,7 +63,7 @@ fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Failure> {
     }
 }
 
-fn session(headers: &HeaderMap) -> Option<&str> {
+pub(super) fn session(headers: &HeaderMap) -> Option<&str> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = cookies.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
     pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| value)

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use futures_util::Stream;
+use futures_util::{Stream, StreamExt as _};
 use mainspring_app::{Caller, Watch};
 use tokio::time::Instant;
 
@@ -18,7 +18,6 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// The answer of a stream of events.
 pub(crate) fn stream(events: impl Stream<Item = Event> + Send + 'static) -> Response {
-    use futures_util::StreamExt as _;
     let events = events.map(Ok::<Event, Infallible>);
     let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
     let headers = response.headers_mut();
@@ -36,32 +35,37 @@ pub(crate) fn last_event_id<'a>(headers: &'a HeaderMap, parameter: Option<&'a st
 /// The news of a watch.
 pub(crate) fn news(edge: Arc<Edge>, caller: Caller, watch: Watch) -> impl Stream<Item = Event> + Send {
     let recheck_at = Instant::now() + edge.recheck_every;
+    // Whoever is cut off before the first event goes on from here.
+    let mark = Some(watch.mark()).filter(|mark| !mark.is_empty());
+    let begin = futures_util::stream::iter(mark.map(|mark| Event::default().id(mark)));
     let state = (edge, caller, watch, recheck_at);
-    futures_util::stream::unfold(state, |(edge, mut caller, mut watch, mut recheck_at)| async move {
-        loop {
-            tokio::select! {
-                biased;
-                () = edge.stop.cancelled() => return None,
-                // Before the news: there may be no end of them.
-                () = tokio::time::sleep_until(recheck_at) => {
-                    caller = edge.app.refresh(&caller).await.ok()?;
-                    watch.replace(&caller);
-                    recheck_at = Instant::now() + edge.recheck_every;
-                }
-                event = watch.next() => {
-                    let event = event?;
-                    let data = serde_json::to_string(&event).unwrap_or_default();
-                    let name = match event.what {
-                        mainspring_wire::api::WatchWhat::Run { .. } => "run",
-                        mainspring_wire::api::WatchWhat::Node { .. } => "node",
-                        mainspring_wire::api::WatchWhat::TriggerPaused { .. } => "trigger_paused",
-                        mainspring_wire::api::WatchWhat::Reset => "reset",
-                    };
-                    let sent = Event::default().event(name).data(data);
-                    let sent = if event.mark.is_empty() { sent } else { sent.id(event.mark) };
-                    return Some((sent, (edge, caller, watch, recheck_at)));
+    let events =
+        futures_util::stream::unfold(state, |(edge, mut caller, mut watch, mut recheck_at)| async move {
+            loop {
+                tokio::select! {
+                    biased;
+                    () = edge.stop.cancelled() => return None,
+                    // Before the news: there may be no end of them.
+                    () = tokio::time::sleep_until(recheck_at) => {
+                        caller = edge.app.refresh(&caller).await.ok()?;
+                        watch.replace(&caller);
+                        recheck_at = Instant::now() + edge.recheck_every;
+                    }
+                    event = watch.next() => {
+                        let event = event?;
+                        let data = serde_json::to_string(&event).unwrap_or_default();
+                        let name = match event.what {
+                            mainspring_wire::api::WatchWhat::Run { .. } => "run",
+                            mainspring_wire::api::WatchWhat::Node { .. } => "node",
+                            mainspring_wire::api::WatchWhat::TriggerPaused { .. } => "trigger_paused",
+                            mainspring_wire::api::WatchWhat::Reset => "reset",
+                        };
+                        let sent = Event::default().event(name).data(data);
+                        let sent = if event.mark.is_empty() { sent } else { sent.id(event.mark) };
+                        return Some((sent, (edge, caller, watch, recheck_at)));
+                    }
                 }
             }
-        }
-    })
+        });
+    begin.chain(events)
 }

@@ -14,7 +14,7 @@ use super::answer::Answer;
 use super::failure::Failure;
 
 /// Says that a request was passed on already.
-const FORWARDED: HeaderName = HeaderName::from_static("x-mainspring-forwarded");
+pub(super) const FORWARDED: HeaderName = HeaderName::from_static("x-mainspring-forwarded");
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// A little longer than an owner waits for its store.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(35);
@@ -30,17 +30,22 @@ const LEFT_OUT: [HeaderName; 6] = [
 /// What of an answer is passed back.
 const PASSED_BACK: [HeaderName; 3] = [header::CONTENT_TYPE, header::LOCATION, header::RETRY_AFTER];
 
-static CLIENT: LazyLock<Option<reqwest::Client>> = LazyLock::new(|| {
+static CLIENT: LazyLock<Option<reqwest::Client>> =
+    LazyLock::new(|| client(|builder| builder.timeout(ANSWER_TIMEOUT)));
+
+/// A client for other servers of the cluster.
+pub(super) fn client(
+    limit: impl FnOnce(reqwest::ClientBuilder) -> reqwest::ClientBuilder,
+) -> Option<reqwest::Client> {
     // Only the first call counts; there is one provider in this program.
     drop(rustls::crypto::aws_lc_rs::default_provider().install_default());
-    let client = reqwest::Client::builder()
+    let builder = reqwest::Client::builder()
         .no_proxy()
         .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(CONNECT_TIMEOUT)
-        .timeout(ANSWER_TIMEOUT)
-        .build();
-    client.inspect_err(|error| tracing::error!(%error, "requests cannot be passed on")).ok()
-});
+        .connect_timeout(CONNECT_TIMEOUT);
+    let client = limit(builder).build();
+    client.inspect_err(|error| tracing::error!(%error, "other servers cannot be asked")).ok()
+}
 
 /// Posts the same to the owner, if that is why it failed and it was not passed on before.
 pub(crate) async fn to_owner(failure: Failure, path: &str, headers: &HeaderMap, body: Bytes) -> Answer {

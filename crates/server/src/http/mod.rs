@@ -8,6 +8,7 @@ mod body;
 mod caller;
 mod docs;
 mod edge;
+mod elsewhere;
 mod events;
 mod failure;
 mod follow;

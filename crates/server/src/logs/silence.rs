@@ -77,6 +77,7 @@ mod tests {
             news: Newsroom::new(),
             chain: Arc::new(Chain::new(MemberId::MIN, SECOND)),
             hints: Arc::new([]),
+            others: Default::default(),
             health: Arc::new(StoreHealth::new()),
         });
         let vault = Vault::folder(folder).expect("a folder for logs");

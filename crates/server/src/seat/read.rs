@@ -91,7 +91,9 @@ pub(super) async fn moments(
 async fn specs_with_pauses(store: &dyn Store, keys: &[(JobId, u32)]) -> Result<Vec<SpecRead>> {
     let specs = specs(store, keys.to_vec()).await?;
     let jobs = jobs(store, keys.iter().map(|(job, _)| *job).collect()).await?;
-    let (mut shelf, mut last) = (CalendarShelf::default(), LastSuccesses::default());
+    let found = |key: &(JobId, u32)| Some((&jobs.get(&key.0)?.namespace, &**specs.get(key)?));
+    let last = LastSuccesses::read(store, keys.iter().filter_map(found)).await?;
+    let mut shelf = CalendarShelf::default();
     let mut read = Vec::with_capacity(keys.len());
     for (job, version) in keys {
         let spec = specs.get(&(*job, *version)).cloned();
@@ -99,7 +101,7 @@ async fn specs_with_pauses(store: &dyn Store, keys: &[(JobId, u32)]) -> Result<V
         let row = jobs.get(job);
         if let (Some(spec), Some(row)) = (&spec, row) {
             calendars = shelf.of_job(store, &row.namespace, spec).await?;
-            successes = last.of_job(store, &row.namespace, spec).await?;
+            successes = last.of_job(&row.namespace, spec);
         }
         let pause = row.and_then(|row| row.job_pause());
         read.push(SpecRead { job: *job, version: *version, spec, pause, calendars, successes });

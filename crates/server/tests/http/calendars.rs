@@ -65,7 +65,7 @@ async fn every_problem_of_a_calendar_is_told() {
     let refused = world.put("/v1/calendars/rest", wrong).await.expect(422);
     let fields: Vec<&str> =
         refused["errors"].as_array().unwrap().iter().map(|one| one["path"].as_str().unwrap()).collect();
-    assert_eq!(fields, ["off[0]", "blackouts[0]", ""]);
+    assert_eq!(fields, ["off[0]", "blackouts[0]", "working[0]"]);
     world.put("/v1/calendars/Rest%20Days", json!({})).await.expect(422);
     world.put("/v1/calendars/rest", json!({"weekdays": []})).await.expect(422);
 }

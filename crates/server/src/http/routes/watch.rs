@@ -12,6 +12,7 @@ use utoipa::IntoParams;
 use crate::http::answer::Answer;
 use crate::http::caller::SignedIn;
 use crate::http::edge::Edge;
+use crate::http::elsewhere;
 use crate::http::events::{last_event_id, news, stream};
 use crate::http::params::Query;
 use crate::http::route::Route;
@@ -21,7 +22,11 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/v1/watch", Operation::Watch, watch)
             .query::<WatchQuery>()
             .header("Last-Event-ID", "Where the stream goes on.")
-            .answers_raw(200, "Events `run`, `node` and `reset`.", Some("text/event-stream")),
+            .answers_raw(
+                200,
+                "Events `run`, `node`, `trigger_paused` and `reset`, of all cells, whoever owns them.",
+                Some("text/event-stream"),
+            ),
     ]
 }
 
@@ -47,6 +52,11 @@ async fn watch(
 ) -> Answer {
     let filter = WatchFilter { namespace: query.namespace, job: query.job, run: query.run };
     let mark = last_event_id(&headers, query.last_event_id.as_deref());
-    let watch = edge.app.watch(&caller, filter, mark).await?;
+    let watch = edge.app.watch(&caller, filter.clone(), mark).await?;
+    // After our own: what is wrong with the request is said once, and only here.
+    let watch = match elsewhere::listen(&edge, &filter, &headers, mark).await {
+        Some(others) => watch.with(others),
+        None => watch.own_only(),
+    };
     Ok(stream(news(edge, caller, watch)))
 }

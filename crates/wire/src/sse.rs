@@ -1,14 +1,21 @@
-//! Server-sent events as the WHATWG text describes them: bytes in, events out. No connection: see `events.rs`.
+//! Server-sent events as the WHATWG text describes them, for those who read them: bytes in, events out.
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Event {
+pub struct Event {
     /// The name; empty when the server gave none.
-    pub(crate) name: String,
+    pub name: String,
     /// The data, lines joined.
-    pub(crate) data: String,
+    pub data: String,
     /// The mark to resume from.
-    pub(crate) id: Option<String>,
+    pub id: Option<String>,
+}
+
+impl Event {
+    /// Whether it only says where the stream stands.
+    pub fn is_mark(&self) -> bool {
+        self.id.is_some() && self.name.is_empty() && self.data.is_empty()
+    }
 }
 
 /// The longest line that is kept; a server that sends more is no server of ours.
@@ -16,7 +23,7 @@ const LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Cuts bytes into events.
 #[derive(Debug, Default)]
-pub(crate) struct Parser {
+pub struct Parser {
     line: Vec<u8>,
     after_cr: bool,
     event: Event,
@@ -25,7 +32,7 @@ pub(crate) struct Parser {
 
 impl Parser {
     /// Takes bytes as they come and gives the events that they complete; none when a line is too long.
-    pub(crate) fn take(&mut self, bytes: &[u8]) -> Option<Vec<Event>> {
+    pub fn take(&mut self, bytes: &[u8]) -> Option<Vec<Event>> {
         let mut events = Vec::new();
         for byte in bytes {
             let after_cr = std::mem::replace(&mut self.after_cr, *byte == b'\r');
@@ -45,7 +52,8 @@ impl Parser {
     fn end_line(&mut self, line: &str) -> Option<Event> {
         if line.is_empty() {
             let event = std::mem::take(&mut self.event);
-            return std::mem::take(&mut self.has_data).then_some(event);
+            let is_event = std::mem::take(&mut self.has_data) || event.id.is_some();
+            return is_event.then_some(event);
         }
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
@@ -85,6 +93,7 @@ mod tests {
         check("event: line\nid: 7\ndata: {\"a\":1}\n\n", &[("line", "{\"a\":1}", Some("7"))]);
         check(": keep\n\ndata: a\r\ndata: b\r\n\r\ndata:c\r\r", &[("", "a\nb", None), ("", "c", None)]);
         check("event: end\n\n", &[]);
+        check("id: 7\n\n: keep\n\n", &[("", "", Some("7"))]);
         check("data\n\nid\ndata: é\n\n", &[("", "", None), ("", "é", Some(""))]);
         check("data: cut", &[]);
     }

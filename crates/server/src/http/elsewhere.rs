@@ -1,0 +1,248 @@
+//! The news of cells that other processes own, for a watcher here: each owner is asked in the watcher's name for its own.
+//!
+//! An owner checks what the watcher may see, as if they had come to it. One that is away is asked again until it is no owner
+//! any more; whatever may have been missed meanwhile is a gap, after which the watcher reads everything anew.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderValue, header};
+use mainspring_app::{Elsewhere, WatchFilter};
+use mainspring_wire::sse::{Event, Parser};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{AbortHandle, JoinSet};
+
+use super::caller;
+use super::edge::Edge;
+use super::forward::{FORWARDED, client};
+
+/// News that a slow watcher may be behind each owner.
+const BEHIND_MAX: usize = 1_024;
+/// How long a watcher waits for the owners before it is told that they are listened to.
+const OPEN_WAIT: Duration = Duration::from_secs(2);
+/// How long to wait before asking again, at first and at most.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
+const ASK_AGAIN_MAX: Duration = Duration::from_secs(10);
+/// Owners say something every 15 seconds.
+const SILENCE_MAX: Duration = Duration::from_secs(45);
+
+static CLIENT: LazyLock<Option<reqwest::Client>> =
+    LazyLock::new(|| client(|builder| builder.read_timeout(SILENCE_MAX)));
+
+/// What is asked of every owner.
+struct Question {
+    path: String,
+    headers: HeaderMap,
+}
+
+/// Listens to all other owners, until the receiver is dropped; none when it is an owner who asks. Returns when they listen,
+/// or take too long.
+pub(crate) async fn listen(
+    edge: &Arc<Edge>,
+    filter: &WatchFilter,
+    headers: &HeaderMap,
+    mark: Option<&str>,
+) -> Option<mpsc::Receiver<Elsewhere>> {
+    if headers.contains_key(FORWARDED) {
+        return None;
+    }
+    let question = Arc::new(Question::new(filter, headers));
+    let (told, receiver) = mpsc::channel(BEHIND_MAX);
+    let mut owners = Owners { question, told, listeners: BTreeMap::new(), tasks: JoinSet::new() };
+    let first = edge.app.owners_elsewhere().await;
+    let opened = owners.look(&first, mark.map_or(From::Now, From::Mark));
+    drop(tokio::time::timeout(OPEN_WAIT, futures_util::future::join_all(opened)).await);
+    tokio::spawn(owners.keep(Arc::clone(edge), first));
+    Some(receiver)
+}
+
+/// Where the watcher begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum From<'a> {
+    /// With what happens now.
+    Now,
+    /// After this mark.
+    Mark(&'a str),
+    /// Before the owner was known: something may have been missed.
+    Late,
+}
+
+/// Those who are listened to.
+struct Owners {
+    question: Arc<Question>,
+    told: mpsc::Sender<Elsewhere>,
+    listeners: BTreeMap<String, AbortHandle>,
+    tasks: JoinSet<()>,
+}
+
+impl Owners {
+    /// Listens to these and no others. Answers what says that a new one listens.
+    fn look(&mut self, owners: &[String], from: From<'_>) -> Vec<oneshot::Receiver<()>> {
+        self.listeners.retain(|known, listener| {
+            let stays = owners.contains(known);
+            if !stays {
+                listener.abort();
+            }
+            stays
+        });
+        let mut opened = Vec::new();
+        for owner in owners {
+            if self.listeners.contains_key(owner) {
+                continue;
+            }
+            let (open, is_open) = oneshot::channel();
+            let listener = Listener {
+                owner: owner.clone(),
+                url: format!("{}{}", owner.trim_end_matches('/'), self.question.path),
+                question: Arc::clone(&self.question),
+                told: self.told.clone(),
+                mark: if let From::Mark(mark) = from { Some(mark.to_owned()) } else { None },
+                open: Some(open),
+                is_late: from == From::Late,
+            };
+            self.listeners.insert(owner.clone(), self.tasks.spawn(listener.run()));
+            opened.push(is_open);
+        }
+        opened
+    }
+
+    /// Follows who owns the cells, until nobody wants to hear of it.
+    async fn keep(mut self, edge: Arc<Edge>, mut known: Vec<String>) {
+        loop {
+            tokio::select! {
+                () = self.told.closed() => return,
+                () = edge.stop.cancelled() => return,
+                owners = edge.app.owners_other_than(&known) => known = owners,
+            }
+            while self.tasks.try_join_next().is_some() {}
+            drop(self.look(&known, From::Late));
+        }
+    }
+}
+
+impl Question {
+    fn new(filter: &WatchFilter, from: &HeaderMap) -> Self {
+        let parts = [
+            filter.namespace.as_ref().map(|namespace| format!("namespace={namespace}")),
+            filter.job.map(|job| format!("job={job}")),
+            filter.run.map(|run| format!("run={run}")),
+        ];
+        let query: Vec<String> = parts.into_iter().flatten().collect();
+        let mut headers = HeaderMap::new();
+        let bearer = from.get(header::AUTHORIZATION).cloned();
+        let session = caller::session(from)
+            .and_then(|session| HeaderValue::try_from(format!("{}={session}", caller::COOKIE)).ok());
+        for (name, value) in [(header::AUTHORIZATION, bearer), (header::COOKIE, session)] {
+            headers.extend(value.map(|mut value| {
+                value.set_sensitive(true);
+                (name, value)
+            }));
+        }
+        headers.insert(FORWARDED, HeaderValue::from_static("1"));
+        Self { path: format!("/v1/watch?{}", query.join("&")), headers }
+    }
+}
+
+/// One owner that is listened to.
+struct Listener {
+    owner: String,
+    url: String,
+    question: Arc<Question>,
+    told: mpsc::Sender<Elsewhere>,
+    /// Where to go on.
+    mark: Option<String>,
+    open: Option<oneshot::Sender<()>>,
+    /// Something may have happened before it was first heard.
+    is_late: bool,
+}
+
+impl Listener {
+    async fn run(mut self) {
+        let mut wait = ASK_AGAIN;
+        while !self.told.is_closed() {
+            match self.hear().await {
+                Ok(()) => wait = ASK_AGAIN,
+                Err(error) => {
+                    if error.status().is_some_and(|status| status.is_client_error()) {
+                        // It may not understand where we were.
+                        self.mark = None;
+                    }
+                    if wait == ASK_AGAIN {
+                        let error = &error.without_url() as &dyn std::error::Error;
+                        tracing::warn!(owner = %self.owner, error, "news of the cells of another server are not heard");
+                    }
+                    wait = (wait * 2).min(ASK_AGAIN_MAX);
+                }
+            }
+            // Whoever waits for it waits no longer.
+            self.open = None;
+            self.is_late |= self.mark.is_none();
+            tokio::select! {
+                () = self.told.closed() => return,
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
+    }
+
+    /// Hears one connection to its end.
+    async fn hear(&mut self) -> Result<(), reqwest::Error> {
+        let Some(client) = CLIENT.as_ref() else { return Ok(()) };
+        let mut request = client.get(&self.url).headers(self.question.headers.clone());
+        if let Some(mark) = &self.mark {
+            request = request.header("last-event-id", mark);
+        }
+        let mut answer = request.send().await?.error_for_status()?;
+        // Whoever did not wait for us began without us.
+        self.is_late |= self.mark.is_none() && self.open.as_ref().is_some_and(oneshot::Sender::is_closed);
+        if std::mem::take(&mut self.is_late) && self.told.send(Elsewhere::Gap).await.is_err() {
+            return Ok(());
+        }
+        let mut parser = Parser::default();
+        loop {
+            let chunk = tokio::select! {
+                () = self.told.closed() => return Ok(()),
+                chunk = answer.chunk() => chunk?,
+            };
+            let Some(chunk) = chunk else { return Ok(()) };
+            for event in parser.take(&chunk).unwrap_or_default() {
+                let Some(told) = understood(event) else { return Ok(()) };
+                match &told {
+                    Elsewhere::At(positions) => self.mark = Some(positions.to_string()),
+                    Elsewhere::Told(event) if !event.mark.is_empty() => self.mark = Some(event.mark.clone()),
+                    Elsewhere::Told(_) | Elsewhere::Gap => {}
+                }
+                if self.told.send(told).await.is_err() {
+                    return Ok(());
+                }
+                self.open = None;
+            }
+        }
+    }
+}
+
+/// What an owner says with an event; none when it is no owner that says it.
+fn understood(event: Event) -> Option<Elsewhere> {
+    if event.is_mark() {
+        return event.id?.parse().ok().map(Elsewhere::At);
+    }
+    serde_json::from_str(&event.data).ok().map(Elsewhere::Told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_is_understood_and_nobody_else() {
+        let text = "id: 0.3.1,1.2.9\n\n: keep\n\nevent: reset\ndata: {\"mark\":\"0.3.2\",\"kind\":\"reset\"}\nid: 0.3.2\n\n\
+                    data: <html>\n\nid: 7\n\n";
+        let events = Parser::default().take(text.as_bytes()).expect("short lines");
+        let words = events.into_iter().map(|event| match understood(event) {
+            Some(Elsewhere::At(positions)) => format!("at {positions}"),
+            Some(Elsewhere::Told(event)) => format!("told {}", event.mark),
+            Some(Elsewhere::Gap) | None => "nothing".to_owned(),
+        });
+        assert_eq!(words.collect::<Vec<_>>(), ["at 0.3.1,1.2.9", "told 0.3.2", "nothing", "nothing"]);
+    }
+}
