@@ -170,7 +170,7 @@ impl Drop for Ground {
 }
 
 /// The token that a server writes when it starts for the first time.
-pub(super) async fn token(file: &Path) -> Result<String> {
+pub(crate) async fn token(file: &Path) -> Result<String> {
     let began = Instant::now();
     loop {
         match std::fs::read_to_string(file) {

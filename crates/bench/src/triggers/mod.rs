@@ -5,6 +5,7 @@
 //! were put as the API puts them; no node is there, so the runs wait. Each has a database of its own.
 
 mod counting;
+mod heard;
 mod herd;
 mod jobs;
 mod ledger;

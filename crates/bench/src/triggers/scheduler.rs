@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use mainspring_client::Client;
 use mainspring_model::Timestamp;
 use mainspring_store::{Registry, Store};
 
 use super::jobs;
-use crate::e2e::ground::{Folder, free_address, until_open};
+use crate::e2e::ground::{Folder, free_address, token, until_open};
 use crate::e2e::usage::{self, Memory};
 use crate::store::databases::Databases;
 
@@ -22,7 +23,7 @@ pub(super) struct Scheduler {
     pub(super) started_at: Timestamp,
     address: SocketAddr,
     /// Last, so that the process is reaped before it goes.
-    _folder: Folder,
+    folder: Folder,
 }
 
 impl Scheduler {
@@ -35,11 +36,17 @@ impl Scheduler {
             command.args(["server", "--store", &databases.ours, "--listen", &address.to_string(), "--data"]);
             command.arg(folder.path("server"));
         })?;
-        Ok(Self { process, started_at, address, _folder: folder })
+        Ok(Self { process, started_at, address, folder })
     }
 
     pub(super) async fn until_open(&self) -> Result<()> {
         until_open(self.address).await.map(drop)
+    }
+
+    /// A client that may do everything.
+    pub(super) async fn client(&self) -> Result<Client> {
+        let token = token(&self.folder.path("server").join("token")).await?;
+        Ok(Client::builder(format!("http://{}", self.address)).token(token).build()?)
     }
 
     pub(super) fn cpu(&self) -> Result<Duration> {
