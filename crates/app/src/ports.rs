@@ -16,7 +16,7 @@ use std::sync::Arc;
 use tokio::sync::broadcast;
 
 use crate::audit;
-use crate::positions::Positions;
+use crate::watch::Positions;
 
 /// The owners of cells, wherever they are.
 #[async_trait]

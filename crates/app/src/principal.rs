@@ -139,7 +139,7 @@ fn is_within(inner: Option<&Namespace>, outer: Option<&Namespace>) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     type Roles<'a> = &'a [(&'a str, Role)];
@@ -148,7 +148,7 @@ mod tests {
         (path != "*").then(|| path.parse().unwrap())
     }
 
-    fn principal(grants: Roles<'_>, scopes: Roles<'_>) -> Principal {
+    pub(crate) fn principal(grants: Roles<'_>, scopes: Roles<'_>) -> Principal {
         let roles = |roles: Roles<'_>| roles.iter().map(|(path, role)| (namespace(path), *role)).collect();
         Principal {
             subject: "ann".into(),

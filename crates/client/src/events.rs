@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use mainspring_wire::sse::{Event, Parser};
+use mainspring_wire::sse::{Event, Parser, SILENCE_MAX};
 use reqwest::Response;
 
 use crate::backoff::Backoff;
@@ -11,8 +11,6 @@ use crate::call::Call;
 use crate::client::Client;
 use crate::error::Error;
 
-/// Servers say something every 15 seconds; after this long the connection is dead.
-const SILENCE_MAX: Duration = Duration::from_secs(45);
 /// How long a server may be away before a follower gives up.
 pub(crate) const AWAY_MAX: Duration = Duration::from_secs(120);
 

@@ -1,7 +1,7 @@
 //! What changed lately in the cells that this process owns, for watch streams.
 //!
 //! A piece of news is told after its change is durable. A watcher that was away a moment goes on from its mark; one that was
-//! away too long, or asks another owner, is told to read everything anew.
+//! away too long, or whose cell another process owned when it left, is told to read everything anew.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,12 @@
 //! Server-sent events as the WHATWG text describes them, for those who read them: bytes in, events out.
 
+use std::time::Duration;
+
+/// A server that has nothing to tell sends a comment as often.
+pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// After so much silence the connection is taken for dead.
+pub const SILENCE_MAX: Duration = Duration::from_secs(45);
+
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Event {

@@ -8,8 +8,9 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue, header};
-use mainspring_app::{Elsewhere, WatchFilter};
-use mainspring_wire::sse::{Event, Parser};
+use mainspring_app::{Elsewhere, Positions, WatchFilter};
+use mainspring_wire::api::{WatchEvent, WatchWhat};
+use mainspring_wire::sse::{Event, Parser, SILENCE_MAX};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 
@@ -17,15 +18,13 @@ use super::caller;
 use super::edge::Edge;
 use super::forward::{FORWARDED, client};
 
-/// News that a slow watcher may be behind each owner.
+/// News that a slow watcher may be behind all owners together; then they wait for it.
 const BEHIND_MAX: usize = 1_024;
 /// How long a watcher waits for the owners before it is told that they are listened to.
 const OPEN_WAIT: Duration = Duration::from_secs(2);
 /// How long to wait before asking again, at first and at most.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 const ASK_AGAIN_MAX: Duration = Duration::from_secs(10);
-/// Owners say something every 15 seconds.
-const SILENCE_MAX: Duration = Duration::from_secs(45);
 
 static CLIENT: LazyLock<Option<reqwest::Client>> =
     LazyLock::new(|| client(|builder| builder.read_timeout(SILENCE_MAX)));
@@ -36,30 +35,26 @@ struct Question {
     headers: HeaderMap,
 }
 
-/// Listens to all other owners, until the receiver is dropped; none when it is an owner who asks. Returns when they listen,
-/// or take too long.
+/// Listens to all other owners, until the receiver is dropped. Returns when they listen, or take too long.
 pub(crate) async fn listen(
     edge: &Arc<Edge>,
     filter: &WatchFilter,
     headers: &HeaderMap,
     mark: Option<&str>,
-) -> Option<mpsc::Receiver<Elsewhere>> {
-    if headers.contains_key(FORWARDED) {
-        return None;
-    }
+) -> mpsc::Receiver<Elsewhere> {
     let question = Arc::new(Question::new(filter, headers));
     let (told, receiver) = mpsc::channel(BEHIND_MAX);
     let mut owners = Owners { question, told, listeners: BTreeMap::new(), tasks: JoinSet::new() };
     let first = edge.app.owners_elsewhere().await;
-    let opened = owners.look(&first, mark.map_or(From::Now, From::Mark));
+    let opened = owners.look(&first, mark.map_or(Begin::Now, Begin::Mark));
     drop(tokio::time::timeout(OPEN_WAIT, futures_util::future::join_all(opened)).await);
     tokio::spawn(owners.keep(Arc::clone(edge), first));
-    Some(receiver)
+    receiver
 }
 
 /// Where the watcher begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum From<'a> {
+enum Begin<'a> {
     /// With what happens now.
     Now,
     /// After this mark.
@@ -78,7 +73,7 @@ struct Owners {
 
 impl Owners {
     /// Listens to these and no others. Answers what says that a new one listens.
-    fn look(&mut self, owners: &[String], from: From<'_>) -> Vec<oneshot::Receiver<()>> {
+    fn look(&mut self, owners: &[String], begin: Begin<'_>) -> Vec<oneshot::Receiver<()>> {
         self.listeners.retain(|known, listener| {
             let stays = owners.contains(known);
             if !stays {
@@ -97,9 +92,9 @@ impl Owners {
                 url: format!("{}{}", owner.trim_end_matches('/'), self.question.path),
                 question: Arc::clone(&self.question),
                 told: self.told.clone(),
-                mark: if let From::Mark(mark) = from { Some(mark.to_owned()) } else { None },
+                mark: if let Begin::Mark(mark) = begin { Some(mark.to_owned()) } else { None },
                 open: Some(open),
-                is_late: from == From::Late,
+                is_late: begin == Begin::Late,
             };
             self.listeners.insert(owner.clone(), self.tasks.spawn(listener.run()));
             opened.push(is_open);
@@ -116,7 +111,7 @@ impl Owners {
                 owners = edge.app.owners_other_than(&known) => known = owners,
             }
             while self.tasks.try_join_next().is_some() {}
-            drop(self.look(&known, From::Late));
+            drop(self.look(&known, Begin::Late));
         }
     }
 }
@@ -164,12 +159,12 @@ impl Listener {
             match self.hear().await {
                 Ok(()) => wait = ASK_AGAIN,
                 Err(error) => {
-                    if error.status().is_some_and(|status| status.is_client_error()) {
+                    if error.is_refusal() {
                         // It may not understand where we were.
                         self.mark = None;
                     }
                     if wait == ASK_AGAIN {
-                        let error = &error.without_url() as &dyn std::error::Error;
+                        let error = &error as &dyn std::error::Error;
                         tracing::warn!(owner = %self.owner, error, "news of the cells of another server are not heard");
                     }
                     wait = (wait * 2).min(ASK_AGAIN_MAX);
@@ -186,7 +181,7 @@ impl Listener {
     }
 
     /// Hears one connection to its end.
-    async fn hear(&mut self) -> Result<(), reqwest::Error> {
+    async fn hear(&mut self) -> Result<(), NoNews> {
         let Some(client) = CLIENT.as_ref() else { return Ok(()) };
         let mut request = client.get(&self.url).headers(self.question.headers.clone());
         if let Some(mark) = &self.mark {
@@ -205,8 +200,8 @@ impl Listener {
                 chunk = answer.chunk() => chunk?,
             };
             let Some(chunk) = chunk else { return Ok(()) };
-            for event in parser.take(&chunk).unwrap_or_default() {
-                let Some(told) = understood(event) else { return Ok(()) };
+            for event in parser.take(&chunk).ok_or(NoNews::Unreadable)? {
+                let told = understood(event).ok_or(NoNews::Unreadable)?;
                 match &told {
                     Elsewhere::At(positions) => self.mark = Some(positions.to_string()),
                     Elsewhere::Told(event) if !event.mark.is_empty() => self.mark = Some(event.mark.clone()),
@@ -221,28 +216,119 @@ impl Listener {
     }
 }
 
+/// Why an owner is not heard.
+#[derive(Debug, thiserror::Error)]
+enum NoNews {
+    #[error("it cannot be asked")]
+    Request(#[source] reqwest::Error),
+    #[error("what answers there tells no news")]
+    Unreadable,
+}
+
+impl NoNews {
+    fn is_refusal(&self) -> bool {
+        let Self::Request(error) = self else { return false };
+        error.status().is_some_and(|status| status.is_client_error())
+    }
+}
+
+impl From<reqwest::Error> for NoNews {
+    fn from(error: reqwest::Error) -> Self {
+        // The log names the owner.
+        Self::Request(error.without_url())
+    }
+}
+
 /// What an owner says with an event; none when it is no owner that says it.
 fn understood(event: Event) -> Option<Elsewhere> {
     if event.is_mark() {
         return event.id?.parse().ok().map(Elsewhere::At);
     }
-    serde_json::from_str(&event.data).ok().map(Elsewhere::Told)
+    if let Ok(told) = serde_json::from_str(&event.data) {
+        return Some(Elsewhere::Told(told));
+    }
+    // A later version tells of something that this one has no word for: what is seen here is not all.
+    let mark = event.id.filter(|id| id.parse::<Positions>().is_ok())?;
+    Some(Elsewhere::Told(WatchEvent { mark, what: WatchWhat::Reset }))
 }
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
     use super::*;
+
+    const NEWS: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+
+    /// Listens to an owner that answers like this, one connection after the other. Tells what was heard until the last of
+    /// them ended, and from where each was asked.
+    async fn heard(begin: Begin<'_>, answers: &[String]) -> (Vec<String>, Vec<String>) {
+        let owner = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = format!("http://{}", owner.local_addr().expect("an address"));
+        let question = Arc::new(Question::new(&WatchFilter::default(), &HeaderMap::new()));
+        let (told, mut receiver) = mpsc::channel(BEHIND_MAX);
+        let mut owners = Owners { question, told, listeners: BTreeMap::new(), tasks: JoinSet::new() };
+        let opened = owners.look(&[address], begin);
+        let mut asked = Vec::new();
+        for answer in answers {
+            let (mut connection, _) = owner.accept().await.expect("a connection");
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                request.push(connection.read_u8().await.expect("a request"));
+            }
+            let request = String::from_utf8_lossy(&request).into_owned();
+            let mark = request.lines().find_map(|line| line.strip_prefix("last-event-id: "));
+            asked.push(mark.unwrap_or("now").to_owned());
+            connection.write_all(answer.as_bytes()).await.expect("an answer");
+        }
+        // It asks again when it has heard all of the last one.
+        drop(owner.accept().await.expect("a connection"));
+        drop((opened, owners));
+        let mut words = Vec::new();
+        while let Some(told) = receiver.recv().await {
+            words.push(match told {
+                Elsewhere::At(positions) => format!("at {positions}"),
+                Elsewhere::Told(event) => format!("told {}", event.mark),
+                Elsewhere::Gap => "gap".to_owned(),
+            });
+        }
+        (words, asked)
+    }
+
+    #[tokio::test]
+    async fn a_listener_goes_on_where_it_was_and_says_when_it_cannot() {
+        let reset = "data: {\"mark\":\"0.3.2\",\"kind\":\"reset\"}";
+        let cut = [format!("{NEWS}id: 0.3.1\n\n{reset}\nid: 0.3.2\n\n"), format!("{NEWS}id: 0.3.2\n\n")];
+        let no = "HTTP/1.1 422 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+        let refused = [no.to_owned(), format!("{NEWS}id: 0.3.1\n\n")];
+        let strange = [format!("{NEWS}data: <html>\n\n{reset}\n\n"), format!("{NEWS}id: 0.3.1\n\n")];
+        let (cut, refused, strange) = tokio::join!(
+            heard(Begin::Now, &cut),
+            heard(Begin::Mark("0.9.9"), &refused),
+            heard(Begin::Late, &strange)
+        );
+        assert_eq!(cut.0, ["at 0.3.1", "told 0.3.2", "at 0.3.2"]);
+        assert_eq!(cut.1, ["now", "0.3.2"]);
+        assert_eq!(refused.0, ["gap", "at 0.3.1"], "from now on is not from where it was");
+        assert_eq!(refused.1, ["0.9.9", "now"]);
+        assert_eq!(strange.0, ["gap", "gap", "at 0.3.1"], "nothing is taken from whoever tells no news");
+        assert_eq!(strange.1, ["now", "now"]);
+    }
 
     #[test]
     fn an_owner_is_understood_and_nobody_else() {
         let text = "id: 0.3.1,1.2.9\n\n: keep\n\nevent: reset\ndata: {\"mark\":\"0.3.2\",\"kind\":\"reset\"}\nid: 0.3.2\n\n\
-                    data: <html>\n\nid: 7\n\n";
+                    event: comet\ndata: {\"mark\":\"0.3.3\",\"kind\":\"comet\"}\nid: 0.3.3\n\n\
+                    data: <html>\n\ndata: <html>\nid: 8\n\nid: 7\n\n";
         let events = Parser::default().take(text.as_bytes()).expect("short lines");
         let words = events.into_iter().map(|event| match understood(event) {
             Some(Elsewhere::At(positions)) => format!("at {positions}"),
-            Some(Elsewhere::Told(event)) => format!("told {}", event.mark),
-            Some(Elsewhere::Gap) | None => "nothing".to_owned(),
+            Some(Elsewhere::Told(WatchEvent { mark, what: WatchWhat::Reset })) => format!("reset {mark}"),
+            Some(Elsewhere::Told(_) | Elsewhere::Gap) => "something else".to_owned(),
+            None => "nothing".to_owned(),
         });
-        assert_eq!(words.collect::<Vec<_>>(), ["at 0.3.1,1.2.9", "told 0.3.2", "nothing", "nothing"]);
+        let expected = ["at 0.3.1,1.2.9", "reset 0.3.2", "reset 0.3.3", "nothing", "nothing", "nothing"];
+        assert_eq!(words.collect::<Vec<_>>(), expected);
     }
 }

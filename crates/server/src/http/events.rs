@@ -2,19 +2,16 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, StreamExt as _};
 use mainspring_app::{Caller, Watch};
+use mainspring_wire::sse::KEEP_ALIVE;
 use tokio::time::Instant;
 
 use super::edge::Edge;
-
-/// A comment after so much silence keeps the connection open.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// The answer of a stream of events.
 pub(crate) fn stream(events: impl Stream<Item = Event> + Send + 'static) -> Response {
@@ -35,9 +32,7 @@ pub(crate) fn last_event_id<'a>(headers: &'a HeaderMap, parameter: Option<&'a st
 /// The news of a watch.
 pub(crate) fn news(edge: Arc<Edge>, caller: Caller, watch: Watch) -> impl Stream<Item = Event> + Send {
     let recheck_at = Instant::now() + edge.recheck_every;
-    // Whoever is cut off before the first event goes on from here.
-    let mark = Some(watch.mark()).filter(|mark| !mark.is_empty());
-    let begin = futures_util::stream::iter(mark.map(|mark| Event::default().id(mark)));
+    let begin = futures_util::stream::iter(watch.begin().map(|mark| Event::default().id(mark)));
     let state = (edge, caller, watch, recheck_at);
     let events =
         futures_util::stream::unfold(state, |(edge, mut caller, mut watch, mut recheck_at)| async move {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use axum::response::sse::Event;
 use futures_util::Stream;
-use mainspring_app::{Caller, LogQuery, LogTarget, Watch, WatchFilter};
+use mainspring_app::{Caller, Listener, LogQuery, LogTarget, Watch, WatchFilter};
 use mainspring_model::{ErrorCode, RunId};
 use mainspring_wire::api::LogLine;
 use serde_json::json;
@@ -59,7 +59,7 @@ impl Follow {
     ) -> Result<Self, Failure> {
         // Listen before looking, so that nothing falls between.
         let filter = WatchFilter { run: Some(run), ..WatchFilter::default() };
-        let news = edge.app.watch(&caller, filter, None).await?;
+        let news = edge.app.watch(&caller, Listener::Caller, filter, None).await?;
         let mut from = query.attempt;
         if let Some((attempt, offset)) = position.and_then(parse_position) {
             query.offset = offset;

@@ -47,12 +47,17 @@ pub(super) fn client(
     client.inspect_err(|error| tracing::error!(%error, "other servers cannot be asked")).ok()
 }
 
+/// Whether another server of the cluster passes it on for somebody.
+pub(crate) fn is_forwarded(headers: &HeaderMap) -> bool {
+    headers.contains_key(FORWARDED)
+}
+
 /// Posts the same to the owner, if that is why it failed and it was not passed on before.
 pub(crate) async fn to_owner(failure: Failure, path: &str, headers: &HeaderMap, body: Bytes) -> Answer {
     let (Some(url), Some(client)) = (failure.0.elsewhere.as_deref(), CLIENT.as_ref()) else {
         return Err(failure);
     };
-    if headers.contains_key(FORWARDED) {
+    if is_forwarded(headers) {
         return Err(failure);
     }
     let mut passed: HeaderMap = headers.clone();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use mainspring_app::{Operation, WatchFilter};
+use mainspring_app::{Listener, Operation, WatchFilter};
 use mainspring_model::{JobId, Namespace, RunId};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -14,6 +14,7 @@ use crate::http::caller::SignedIn;
 use crate::http::edge::Edge;
 use crate::http::elsewhere;
 use crate::http::events::{last_event_id, news, stream};
+use crate::http::forward::is_forwarded;
 use crate::http::params::Query;
 use crate::http::route::Route;
 
@@ -52,11 +53,12 @@ async fn watch(
 ) -> Answer {
     let filter = WatchFilter { namespace: query.namespace, job: query.job, run: query.run };
     let mark = last_event_id(&headers, query.last_event_id.as_deref());
-    let watch = edge.app.watch(&caller, filter.clone(), mark).await?;
+    let listener = if is_forwarded(&headers) { Listener::Process } else { Listener::Caller };
+    let watch = edge.app.watch(&caller, listener, filter.clone(), mark).await?;
     // After our own: what is wrong with the request is said once, and only here.
-    let watch = match elsewhere::listen(&edge, &filter, &headers, mark).await {
-        Some(others) => watch.with(others),
-        None => watch.own_only(),
+    let watch = match listener {
+        Listener::Caller => watch.with(elsewhere::listen(&edge, &filter, &headers, mark).await),
+        Listener::Process => watch,
     };
     Ok(stream(news(edge, caller, watch)))
 }

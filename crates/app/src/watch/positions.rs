@@ -14,7 +14,7 @@ pub struct Positions(BTreeMap<CellId, (Epoch, u64)>);
 
 /// What a piece of news is to somebody who stands at a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Hearing {
+pub(super) enum Hearing {
     /// They have it, or were told to read everything anew since.
     Told,
     /// It goes on from there.
@@ -30,12 +30,12 @@ impl Positions {
     }
 
     /// All of them.
-    pub fn marks(&self) -> impl Iterator<Item = Mark> {
+    pub(super) fn marks(&self) -> impl Iterator<Item = Mark> {
         self.0.iter().map(|(cell, (epoch, number))| Mark { cell: *cell, epoch: *epoch, number: *number })
     }
 
     /// Goes on to a piece of news, and tells what it was.
-    pub fn hear(&mut self, mark: Mark) -> Hearing {
+    pub(super) fn hear(&mut self, mark: Mark) -> Hearing {
         let last = self.0.get(&mark.cell).copied();
         if last.is_some_and(|last| (mark.epoch, mark.number) <= last) {
             return Hearing::Told;
@@ -48,20 +48,20 @@ impl Positions {
     }
 
     /// Stands where the other does in every cell that it knows, be that further on or further back.
-    pub fn go_to(&mut self, other: &Self) {
+    pub(super) fn go_to(&mut self, other: &Self) {
         self.0.extend(&other.0);
     }
 
     /// Those of cells that the other knows.
     #[must_use]
-    pub fn within(mut self, other: &Self) -> Self {
+    pub(super) fn within(mut self, other: &Self) -> Self {
         self.0.retain(|cell, _| other.0.contains_key(cell));
         self
     }
 
     /// Those of cells that the other does not know.
     #[must_use]
-    pub fn without(mut self, other: &Self) -> Self {
+    pub(super) fn without(mut self, other: &Self) -> Self {
         self.0.retain(|cell, _| !other.0.contains_key(cell));
         self
     }
