@@ -44,3 +44,14 @@ fn a_hash_fires_as_the_numbers_that_it_stands_for() {
     }
     assert!(compared > 7_000 && by_croner > 6_000, "{compared}, {by_croner} of them with croner");
 }
+
+/// What is drawn never changes: every job that uses `H` would move.
+#[test]
+fn a_hash_draws_the_same_for_ever() {
+    let drawn = |seed: u64| {
+        let cron = Cron::parse("H H H H H ?", DayRule::Or, seed).unwrap();
+        let utc: Zone = "UTC".parse().unwrap();
+        cron.next(0, &utc, Dst::default()).map(|next| next / MICROS)
+    };
+    assert_eq!([1, 2, 0xdead_beef].map(drawn), [29_540_770, 19_906_057, 16_159_772].map(Some));
+}

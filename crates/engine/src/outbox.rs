@@ -76,7 +76,7 @@ pub(crate) struct InFlight {
     /// For each write, what it was.
     pub(crate) writes: Vec<Written>,
     pub(crate) messages: VecDeque<Held>,
-    /// Messages about no run.
+    /// Messages that wait for the whole batch.
     pub(crate) others: Vec<Message>,
     /// What the writes that answer a caller change, in their order.
     pub(crate) asked: Vec<(RequestId, Change)>,

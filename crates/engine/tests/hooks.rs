@@ -121,6 +121,7 @@ fn those_who_send_the_same_at_once_get_the_same_run() {
     world.handle(Event::Tick);
     world.commits = true;
     world.settle();
+    world.pass(millis(1));
     let runs = world.runs_of(&job);
     assert_eq!(runs.len(), 2);
     let answers = answers(&mut world);
@@ -365,6 +366,28 @@ fn what_a_put_overtakes_counts_once() {
     }
 }
 
+/// However many calls the last owner took that its row does not know of.
+#[test]
+fn what_a_put_overtakes_is_counted_to_the_end() {
+    let mut world = World::new();
+    let job = world.trigger_job(&["webhook: {}, count: 3000"]);
+    world.pass(secs(30));
+    world.commits = false;
+    for _ in 0..2_500 {
+        world.command_trigger(&job, "webhook", call_of(None, None));
+    }
+    world.handle(Event::Tick);
+    let changed = world.change_job(&job, |spec| spec.triggers[0].pause_after = 5.try_into().ok());
+    world.write_triggers(&changed);
+    while world.commit() {}
+    world.commits = true;
+    world.take_over();
+    world.pass(secs(1));
+    send(&mut world, &job, call_of(None, None));
+    assert_eq!(world.runs_of(&job).len(), 2_501);
+    assert_eq!(world.trigger(&job, "webhook").state.fired, 2_501);
+}
+
 /// What a batch says of the trigger's count is what the store has, whatever becomes of the batches after it.
 #[test]
 fn a_delivery_counts_when_its_run_is_in_the_store() {
@@ -392,6 +415,30 @@ fn a_delivery_counts_when_its_run_is_in_the_store() {
     refused(&mut world, "it fired 3 times");
     send(&mut world, &job, known_delivery("one", first));
     assert_eq!(answers(&mut world), [Answer::Submitted { run: first, duplicate: true }]);
+}
+
+/// Where two send at once what came before, and neither finds its run, no line names a run that the store refused.
+#[test]
+fn who_repeats_what_turns_out_to_be_an_earlier_delivery_is_told_of_that_one() {
+    let mut world = World::new();
+    let job = world.trigger_job(&["webhook: {}, count: 2"]);
+    world.pass(secs(30));
+    world.messages();
+    send(&mut world, &job, delivery("one"));
+    let first = made(&mut world);
+    world.commits = false;
+    for _ in 0..3 {
+        world.command_trigger(&job, "webhook", delivery("one"));
+    }
+    world.handle(Event::Tick);
+    world.commits = true;
+    world.settle();
+    world.pass(millis(1));
+    assert_eq!(world.runs_of(&job).len(), 1);
+    assert_eq!(answers(&mut world), vec![Answer::Submitted { run: first, duplicate: true }; 3]);
+    let lines = world.lines(&job, "webhook");
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    assert!(lines.iter().all(|line| line.run == Some(first)), "{lines:?}");
 }
 
 #[test]

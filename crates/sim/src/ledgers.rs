@@ -207,6 +207,9 @@ impl Ledgers {
         if has_run && run.is_none_or(|fired| fired.planned != planned) {
             return violation("I3", key, format!("{line:?} names no run of its moment"));
         }
+        if line.run.is_some_and(|run| core.run(run).is_none()) {
+            return violation("I3", key, format!("{line:?} names a run that never was"));
+        }
         let fired = known.lines.values().filter(|line| line.outcome == Outcome::Fired).count();
         match known.trigger.count.map(|count| count.get() as usize) {
             Some(count) if fired > count => {

@@ -7,8 +7,11 @@ use mainspring_engine::Success;
 use mainspring_model::{JobSpec, Name, Namespace, Run, RunState, Timestamp};
 use mainspring_store::{Result, RunQuery, Store};
 
-/// Of the newest so many successful runs of a job, that which ended last counts.
-const LOOKED_AT_MAX: usize = 20;
+/// Successful runs of a job that are looked at together, the newest first: that of them which ended last counts. Further ones
+/// only where none of them does.
+const LOOKED_AT: usize = 50;
+/// How often, at most.
+const LOOKS_MAX: usize = 20;
 
 /// Jobs that are asked for at the same time.
 const AT_ONCE: usize = 16;
@@ -56,15 +59,21 @@ async fn last_success(store: &dyn Store, namespace: &Namespace, job: &Name) -> R
     };
     let Some(job) = job else { return Ok(None) };
     let states = vec![RunState::Success];
-    let query = RunQuery { job: Some(job.id), states, limit: LOOKED_AT_MAX, ..RunQuery::default() };
-    match store.runs(query).await {
-        Err(error) if !error.is_transient() => {
-            tracing::warn!(job = %job.name, %error, "whether a job succeeded that others need cannot be read");
-            Ok(None)
+    let mut query = RunQuery { job: Some(job.id), states, limit: LOOKED_AT, ..RunQuery::default() };
+    for _ in 0..LOOKS_MAX {
+        let page = match store.runs(query.clone()).await {
+            Err(error) if !error.is_transient() => {
+                tracing::warn!(job = %job.name, %error, "whether a job succeeded that others need cannot be read");
+                return Ok(None);
+            }
+            page => page?,
+        };
+        let moment = |run: &Run| Success::moment(&run.head, &run.status);
+        let last = page.rows.iter().filter_map(moment).max();
+        if last.is_some() || !page.more {
+            return Ok(last);
         }
-        page => {
-            let moment = |run: &Run| Success::moment(&run.head, &run.status);
-            Ok(page?.rows.iter().filter_map(moment).max())
-        }
+        query.after = page.rows.last().map(|run| run.head.id);
     }
+    Ok(None)
 }

@@ -55,16 +55,15 @@ impl Cell {
         let planned = self.call_moment(ix, call.at.min(now));
         let key = &self.triggers.entries[ix].row.key;
         let key = call.key.as_deref().map(|text| key.delivery(text));
-        let under_way = key.as_ref().and_then(|key| self.triggers.unbegun.get(key)).copied();
-        if let Some(first) = call.first.or(under_way) {
+        if let Some(first) = call.first {
             self.note(ix, None, repeated(planned, now, first));
             self.call_told(ix, planned, false);
             let answer = Answer::Submitted { run: first, duplicate: true };
-            return match under_way {
-                // It may yet turn out to be an earlier one.
-                Some(run) => self.after_commit_of(run, Message::Reply { request, answer }),
-                None => self.answer_when_written(ix, Owed::Answer(request, Box::new(answer))),
-            };
+            return self.answer_when_written(ix, Owed::Answer(request, Box::new(answer)));
+        }
+        if key.as_ref().is_some_and(|key| self.triggers.unbegun.contains_key(key)) {
+            // Its run may yet turn out to be an earlier one.
+            return self.hold_call(ix, request, Wanted::Call(Box::new(call)));
         }
         if let Some(why) = self.why_inactive(ix, trigger, planned) {
             return self.refuse_call(now, (ix, planned), request, ErrorCode::Inactive, why);
@@ -125,7 +124,8 @@ impl Cell {
 
     /// The run of a delivery has begun.
     pub(crate) fn call_begun(&mut self, now: Timestamp, run: usize) {
-        let Some((ix, planned)) = self.called(run) else { return };
+        let first = self.runs.entries[run].head.id;
+        let Some((ix, planned)) = self.called(run, first) else { return };
         let counts = self.fired_begun(now, ix, run);
         self.call_told(ix, planned, counts);
     }
@@ -133,7 +133,7 @@ impl Cell {
     /// The store has another run of the same delivery: this one never was.
     pub(crate) fn call_repeated(&mut self, now: Timestamp, run: usize, first: RunId) {
         if self.is_open_call(run)
-            && let Some((ix, planned)) = self.called(run)
+            && let Some((ix, planned)) = self.called(run, first)
         {
             self.note(ix, None, repeated(planned, now, first));
             self.call_told(ix, planned, false);
@@ -154,14 +154,18 @@ impl Cell {
         }
     }
 
-    /// The trigger whose call made a run, and the moment of that; it is no longer one that has not begun.
-    fn called(&mut self, run: usize) -> Option<(usize, Timestamp)> {
-        let head = &self.runs.entries[run].head;
-        if let Some(key) = &head.idempotency_key {
-            self.triggers.unbegun.remove(key);
-        }
+    /// The trigger whose call made a run, and the moment of that; the call is settled, with the first run of its delivery.
+    fn called(&mut self, run: usize, first: RunId) -> Option<(usize, Timestamp)> {
+        let head = self.runs.entries[run].head.clone();
         let fired = head.fired.as_ref()?;
-        Some((self.triggers.find(head.job, &fired.trigger)?, fired.planned))
+        let ix = self.triggers.find(head.job, &fired.trigger);
+        if let Some(key) = &head.idempotency_key
+            && self.triggers.unbegun.remove(key).is_some()
+            && let Some(ix) = ix
+        {
+            self.delivery_known(ix, key, first);
+        }
+        Some((ix?, fired.planned))
     }
 
     /// Whoever cannot be served is told, and so is the ledger.

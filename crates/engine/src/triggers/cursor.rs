@@ -22,6 +22,7 @@ use crate::event::RequestId;
 use crate::message::{Answer, Message};
 
 /// Lines that are looked at again at most, the latest: more than moments that fire late, and few enough to be told anew at once.
+/// Those of calls are only counted, all of them, as many at a time.
 const LINES_MAX: usize = 2 * Misfire::MAX_MAX as usize;
 
 /// What stands between the cursor and the ledger.
@@ -58,7 +59,7 @@ pub(super) struct Move {
 /// What the ledger says of the moments that are looked at again.
 #[derive(Debug, Default)]
 pub(super) struct Book {
-    /// The newest first.
+    /// The newest first; those of calls the oldest first.
     lines: Vec<(u64, Occurrence)>,
     is_read: bool,
     /// What is under way was asked for something else.
@@ -220,6 +221,10 @@ impl Cell {
         }
         let lines = rows.iter().filter_map(|record| Some((record.revision, Occurrence::read(record)?)));
         book.lines.extend(lines);
+        if !query.reverse && more && !rows.is_empty() {
+            let after = rows.last().map(|last| last.key.clone());
+            return self.outbox.now.push(Message::ReadTriggers(RecordQuery { after, ..query }));
+        }
         book.is_read = true;
         if !query.reverse {
             return self.trigger_due(now, ix);

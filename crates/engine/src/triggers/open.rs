@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mainspring_model::Timestamp;
+use mainspring_model::{RunId, Timestamp};
 
 use super::{Asked, Wanted};
 use crate::cell::Cell;
@@ -27,7 +27,7 @@ enum Call {
 #[derive(Debug, Default)]
 pub(super) struct Open {
     calls: BTreeMap<Timestamp, Call>,
-    /// Calls that are too many if all of these count.
+    /// Calls that are too many if all of these count, or repeat one of them.
     pub(super) waiting: Asked,
 }
 
@@ -94,6 +94,18 @@ impl Cell {
         let count = |which: Call| calls().filter(|call| **call == which).count() as u64;
         let made = fired + count(Call::Counts);
         (made + count(Call::Open), made)
+    }
+
+    /// What a delivery came to is known, and so is what those who repeat it are told.
+    pub(super) fn delivery_known(&mut self, ix: usize, delivery: &str, first: RunId) {
+        let Some(open) = self.triggers.open.get_mut(&(ix as u32)) else { return };
+        let key = &self.triggers.entries[ix].row.key;
+        for (_, wanted) in &mut open.waiting {
+            let Wanted::Call(call) = wanted else { continue };
+            if call.key.as_deref().is_some_and(|text| *key.delivery(text) == *delivery) {
+                call.first = Some(first);
+            }
+        }
     }
 
     /// A call waits until it is known whether those before it make runs.

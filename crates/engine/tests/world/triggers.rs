@@ -92,9 +92,6 @@ impl World {
 
     /// The ledger in words, the oldest first, moments in seconds.
     pub(crate) fn ledger(&self, job: &Job, name: &str) -> Vec<String> {
-        let key = TriggerKey { job: job.id, name: name.into() };
-        let page = self.store.records(&key.occurrences(None, 1_000)).expect("a page");
-        let lines = page.rows.iter().rev().filter_map(Occurrence::read);
         let words = |line: Occurrence| {
             let second = |moment: mainspring_model::Timestamp| moment.since(at(0)).as_secs_f64();
             let mut words = format!("{} {}", second(line.planned), line.outcome.name());
@@ -107,7 +104,14 @@ impl World {
             }
             words
         };
-        lines.map(words).collect()
+        self.lines(job, name).into_iter().map(words).collect()
+    }
+
+    /// The lines of a trigger, the oldest first.
+    pub(crate) fn lines(&self, job: &Job, name: &str) -> Vec<Occurrence> {
+        let key = TriggerKey { job: job.id, name: name.into() };
+        let page = self.store.records(&key.occurrences(None, 1_000)).expect("a page");
+        page.rows.iter().rev().filter_map(Occurrence::read).collect()
     }
 
     /// The ends that a trigger has not followed yet.
