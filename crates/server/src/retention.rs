@@ -1,18 +1,20 @@
 //! Removing rows that are past their time: ended runs as their jobs say, roll-ups, expired records. A little at a time, so
 //! that nobody waits for it; never anything that is not over (the store sees to that, I30).
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mainspring_model::{JobId, Timestamp, limits};
 use mainspring_store::{RecordRetention, Result, Retention, Store};
 use tokio::time::sleep;
 use tracing::{debug, warn};
 
-/// Rows removed at once, and the pause after it.
+/// Rows removed at once.
 const ROWS_AT_ONCE: usize = 500;
 /// Jobs whose rules are read at once.
 const JOBS_AT_ONCE: usize = 500;
-const BREATH: Duration = Duration::from_millis(20);
+/// Tidying rests for so many times as long as it worked, and works for no longer than this in between if it can help it.
+const REST: u32 = 9;
+const WORK: Duration = Duration::from_millis(2);
 
 /// How long things are kept that say nothing themselves.
 #[derive(Debug, Clone, Copy)]
@@ -43,23 +45,37 @@ pub(crate) enum Scope {
     All,
 }
 
+/// Leaves the store to others for most of the time, whatever a step costs.
+struct Pace(Instant);
+
+impl Pace {
+    /// A step is done.
+    async fn step(&mut self) {
+        let worked = self.0.elapsed();
+        if worked >= WORK {
+            sleep(worked * REST).await;
+            self.0 = Instant::now();
+        }
+    }
+}
+
 /// Removes what is past its time.
 pub(crate) async fn hold(store: &dyn Store, now: Timestamp, keeping: Keeping, scope: Scope) -> Result<()> {
-    hold_jobs(store, now, keeping).await?;
+    let mut pace = Pace(Instant::now());
+    hold_jobs(store, now, keeping, &mut pace).await?;
     if scope == Scope::All {
-        hold_strays(store, now, keeping).await?;
+        hold_strays(store, now, keeping, &mut pace).await?;
     }
     store.retain_counters(now - keeping.counters).await?;
-    while store.retain_records(RecordRetention::Expired { at: now }, ROWS_AT_ONCE).await?
-        == ROWS_AT_ONCE as u64
-    {
-        sleep(BREATH).await;
+    let expired = RecordRetention::Expired { at: now };
+    while store.retain_records(expired.clone(), ROWS_AT_ONCE).await? == ROWS_AT_ONCE as u64 {
+        pace.step().await;
     }
     Ok(())
 }
 
 /// Runs of jobs, as each job says.
-async fn hold_jobs(store: &dyn Store, now: Timestamp, keeping: Keeping) -> Result<()> {
+async fn hold_jobs(store: &dyn Store, now: Timestamp, keeping: Keeping, pace: &mut Pace) -> Result<()> {
     let mut after = None;
     loop {
         let page = store.jobs(None, after, JOBS_AT_ONCE).await?;
@@ -72,9 +88,8 @@ async fn hold_jobs(store: &dyn Store, now: Timestamp, keeping: Keeping) -> Resul
             let age = keep.age.or_else(|| count.is_none().then_some(keeping.runs));
             let made_before = age.map(|age| now - age);
             let rule = Retention { job: Some(version.job), made_before, keep_newest: count };
-            tidy(store, version.job, &rule).await?;
+            tidy(store, version.job, &rule, pace).await?;
         }
-        sleep(BREATH).await;
         after = page.rows.last().map(|job| job.id);
         if !page.more {
             return Ok(());
@@ -83,17 +98,18 @@ async fn hold_jobs(store: &dyn Store, now: Timestamp, keeping: Keeping) -> Resul
 }
 
 /// Runs without a job, by the default.
-async fn hold_strays(store: &dyn Store, now: Timestamp, keeping: Keeping) -> Result<()> {
+async fn hold_strays(store: &dyn Store, now: Timestamp, keeping: Keeping, pace: &mut Pace) -> Result<()> {
     let mut after = None;
     loop {
         let page = store.jobs_with_runs(after, limits::PAGE_ROWS_MAX).await?;
         for job in &page.rows {
             if store.job(*job).await?.is_none() {
                 let made_before = Some(now - keeping.runs);
-                tidy(store, *job, &Retention { job: Some(*job), made_before, keep_newest: None }).await?;
+                tidy(store, *job, &Retention { job: Some(*job), made_before, keep_newest: None }, pace)
+                    .await?;
             }
+            pace.step().await;
         }
-        sleep(BREATH).await;
         after = page.rows.last().copied();
         if !page.more {
             return Ok(());
@@ -102,8 +118,8 @@ async fn hold_strays(store: &dyn Store, now: Timestamp, keeping: Keeping) -> Res
 }
 
 /// One job that cannot be tidied does not keep the others.
-async fn tidy(store: &dyn Store, job: JobId, rule: &Retention) -> Result<()> {
-    match retain(store, rule).await {
+async fn tidy(store: &dyn Store, job: JobId, rule: &Retention, pace: &mut Pace) -> Result<()> {
+    match retain(store, rule, pace).await {
         Err(error) if !error.is_transient() => {
             warn!(%job, %error, "the runs of a job cannot be tidied");
             Ok(())
@@ -112,16 +128,16 @@ async fn tidy(store: &dyn Store, job: JobId, rule: &Retention) -> Result<()> {
     }
 }
 
-async fn retain(store: &dyn Store, rule: &Retention) -> Result<()> {
+async fn retain(store: &dyn Store, rule: &Retention, pace: &mut Pace) -> Result<()> {
     loop {
         let removed = store.retain(rule.clone(), ROWS_AT_ONCE).await?;
         if removed > 0 {
             debug!(removed, job = ?rule.job, "old runs were removed");
         }
+        pace.step().await;
         if removed < ROWS_AT_ONCE as u64 {
             return Ok(());
         }
-        sleep(BREATH).await;
     }
 }
 

@@ -6,7 +6,7 @@ use mainspring_app::Place;
 use serde_json::{Map, Value, json};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::route::Route;
+use super::route::{Doc, Route};
 use super::routes;
 
 /// The whole schema.
@@ -15,9 +15,10 @@ pub fn document() -> Value {
     let mut schemas = Map::new();
     add_schema::<mainspring_wire::api::Problem>(&mut schemas);
     for route in routes::all() {
-        let operation = operation(&route);
-        for (name, schema) in &route.doc.schemas {
-            schemas.entry(name.clone()).or_insert_with(|| serde_json::to_value(schema).unwrap_or_default());
+        let doc = route.doc();
+        let operation = operation(&route, &doc);
+        for (name, schema) in doc.schemas {
+            schemas.entry(name).or_insert_with(|| serde_json::to_value(schema).unwrap_or_default());
         }
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         path[route.method.as_str().to_ascii_lowercase()] = operation;
@@ -60,10 +61,10 @@ fn widen(tree: &mut Value) {
     }
 }
 
-fn operation(route: &Route) -> Value {
+fn operation(route: &Route, doc: &Doc) -> Value {
     let operation = route.operation;
     let mut responses = Map::new();
-    for (status, answer) in &route.doc.answers {
+    for (status, answer) in &doc.answers {
         responses.insert(status.to_string(), answer.clone());
     }
     let problem = json!({"$ref": "#/components/schemas/Problem"});
@@ -72,7 +73,7 @@ fn operation(route: &Route) -> Value {
         json!({"description": "What went wrong.", "content": {"application/problem+json": {"schema": problem}}}),
     );
     let mut parameters = path_parameters(route.path);
-    parameters.extend(route.doc.parameters.iter().cloned());
+    parameters.extend(doc.parameters.iter().cloned());
     let noun = operation.name().split('.').next().unwrap_or_default();
     let mut described = json!({
         "operationId": operation.name().replace('.', "_"),
@@ -85,7 +86,7 @@ fn operation(route: &Route) -> Value {
     if operation.place() != Place::Anyone {
         described["security"] = json!([{"token": []}, {"session": []}]);
     }
-    if let Some(body) = &route.doc.body {
+    if let Some(body) = &doc.body {
         described["requestBody"] = body.clone();
     }
     described
@@ -202,7 +203,7 @@ mod tests {
     #[test]
     fn no_two_types_share_a_name() {
         let mut known: Map<String, Value> = Map::new();
-        for (name, schema) in routes::all().into_iter().flat_map(|route| route.doc.schemas) {
+        for (name, schema) in routes::all().into_iter().flat_map(|route| route.doc().schemas) {
             let schema = serde_json::to_value(schema).unwrap();
             let first = known.entry(name.clone()).or_insert_with(|| schema.clone());
             assert_eq!(*first, schema, "{name}");

@@ -26,8 +26,11 @@ pub(crate) struct Route {
     /// What it may also be, by what the request says.
     pub(crate) or: &'static [Operation],
     handler: MethodRouter<Arc<Edge>>,
-    pub(crate) doc: Doc,
+    /// What to write into the schema when somebody reads it. Until then it takes no room: schemas are large.
+    notes: Vec<Note>,
 }
+
+type Note = Box<dyn Fn(&mut Doc)>;
 
 /// What the schema says about a route.
 #[derive(Default)]
@@ -87,7 +90,7 @@ impl Route {
         T: 'static,
     {
         let handler = on(filter, Marked { operation, handler });
-        Self { method, path, operation, or: &[], handler, doc: Doc::default() }
+        Self { method, path, operation, or: &[], handler, notes: Vec::new() }
     }
 
     /// What else it may be.
@@ -97,20 +100,21 @@ impl Route {
     }
 
     /// What its query may say.
-    pub(crate) fn query<Q: IntoParams>(mut self) -> Self {
-        let parameters = Q::into_params(|| Some(ParameterIn::Query));
-        self.doc
-            .parameters
-            .extend(parameters.iter().map(|one| serde_json::to_value(one).unwrap_or_default()));
-        self
+    pub(crate) fn query<Q: IntoParams>(self) -> Self {
+        self.note(|doc| {
+            let parameters = Q::into_params(|| Some(ParameterIn::Query));
+            let parameters = parameters.iter().map(|one| serde_json::to_value(one).unwrap_or_default());
+            doc.parameters.extend(parameters);
+        })
     }
 
     /// A header that it reads.
-    pub(crate) fn header(mut self, name: &str, description: &str) -> Self {
-        let schema = json!({"type": "string"});
-        let parameter = json!({"name": name, "in": "header", "required": false, "description": description, "schema": schema});
-        self.doc.parameters.push(parameter);
-        self
+    pub(crate) fn header(self, name: &'static str, description: &'static str) -> Self {
+        self.note(move |doc| {
+            let schema = json!({"type": "string"});
+            let parameter = json!({"name": name, "in": "header", "required": false, "description": description, "schema": schema});
+            doc.parameters.push(parameter);
+        })
     }
 
     /// The headers of what has a revision.
@@ -124,86 +128,95 @@ impl Route {
     }
 
     /// Its body.
-    pub(crate) fn body<B: ToSchema>(mut self) -> Self {
-        let schema = self.schema::<B>();
-        self.doc.body = Some(json!({"required": true, "content": {"application/json": {"schema": schema}}}));
-        self
+    pub(crate) fn body<B: ToSchema>(self) -> Self {
+        self.note(|doc| doc.body::<B>(true))
     }
 
     /// Its body, which may be left out.
-    pub(crate) fn optional_body<B: ToSchema>(mut self) -> Self {
-        let schema = self.schema::<B>();
-        self.doc.body = Some(json!({"required": false, "content": {"application/json": {"schema": schema}}}));
-        self
-    }
-
-    /// A body of these media types.
-    pub(crate) fn raw_body(mut self, kinds: &[&str], schema: Value) -> Self {
-        let content: serde_json::Map<String, Value> =
-            kinds.iter().map(|kind| ((*kind).to_owned(), json!({"schema": schema}))).collect();
-        self.doc.body = Some(json!({"required": true, "content": content}));
-        self
-    }
-
-    /// A body of these media types, which may be left out.
-    pub(crate) fn optional_raw_body(self, kinds: &[&str], schema: Value) -> Self {
-        let mut route = self.raw_body(kinds, schema);
-        if let Some(body) = &mut route.doc.body {
-            body["required"] = json!(false);
-        }
-        route
+    pub(crate) fn optional_body<B: ToSchema>(self) -> Self {
+        self.note(|doc| doc.body::<B>(false))
     }
 
     /// What it answers.
-    pub(crate) fn answers<A: ToSchema>(mut self, status: u16, description: &str) -> Self {
-        let schema = self.schema::<A>();
-        let content = json!({"application/json": {"schema": schema}});
-        self.doc.answers.push((status, json!({"description": description, "content": content})));
-        self
+    pub(crate) fn answers<A: ToSchema>(self, status: u16, description: &'static str) -> Self {
+        self.note(move |doc| {
+            let schema = doc.knows::<A>();
+            let content = json!({"application/json": {"schema": schema}});
+            doc.answers.push((status, json!({"description": description, "content": content})));
+        })
     }
 
     /// A page of these.
-    pub(crate) fn answers_page<T: ToSchema>(mut self, description: &str) -> Self {
-        self.schema::<T>();
-        let name = format!("{}Page", T::name());
-        let schema = json!({"$ref": format!("#/components/schemas/{name}")});
-        self.doc.schemas.push((name, <Page<T> as PartialSchema>::schema()));
-        let content = json!({"application/json": {"schema": schema}});
-        self.doc.answers.push((200, json!({"description": description, "content": content})));
-        self
+    pub(crate) fn answers_page<T: ToSchema>(self, description: &'static str) -> Self {
+        self.note(move |doc| {
+            doc.knows::<T>();
+            let name = format!("{}Page", T::name());
+            let schema = json!({"$ref": format!("#/components/schemas/{name}")});
+            doc.schemas.push((name, <Page<T> as PartialSchema>::schema()));
+            let content = json!({"application/json": {"schema": schema}});
+            doc.answers.push((200, json!({"description": description, "content": content})));
+        })
     }
 
     /// What it answers in another language than JSON, or with nothing.
-    pub(crate) fn answers_raw(mut self, status: u16, description: &str, kind: Option<&str>) -> Self {
-        match kind {
-            Some(kind) => self.answers_as(status, description, &[(kind, json!({"type": "string"}))]),
-            None => {
-                self.doc.answers.push((status, json!({"description": description})));
-                self
-            }
-        }
+    pub(crate) fn answers_raw(
+        self,
+        status: u16,
+        description: &'static str,
+        kind: Option<&'static str>,
+    ) -> Self {
+        self.note(move |doc| {
+            let kinds = kind.map(|kind| (kind, json!({"type": "string"})));
+            doc.answers_as(status, description, kinds.as_slice());
+        })
     }
 
-    /// What it answers in each of these media types.
-    pub(crate) fn answers_as(mut self, status: u16, description: &str, kinds: &[(&str, Value)]) -> Self {
-        let content: serde_json::Map<String, Value> =
-            kinds.iter().map(|(kind, schema)| ((*kind).to_owned(), json!({"schema": schema}))).collect();
-        self.doc.answers.push((status, json!({"description": description, "content": content})));
+    /// What else the schema says.
+    pub(crate) fn note(mut self, write: impl Fn(&mut Doc) + 'static) -> Self {
+        self.notes.push(Box::new(write));
         self
     }
 
-    /// The schema of a type by reference; the type joins the components.
-    pub(crate) fn schema<S: ToSchema>(&mut self) -> Value {
-        let mut schemas = Vec::new();
-        S::schemas(&mut schemas);
-        self.doc.schemas.append(&mut schemas);
-        let name = S::name();
-        self.doc.schemas.push((name.to_string(), <S as PartialSchema>::schema()));
-        json!({"$ref": format!("#/components/schemas/{name}")})
+    /// What the schema says about it.
+    pub(crate) fn doc(&self) -> Doc {
+        let mut doc = Doc::default();
+        self.notes.iter().for_each(|write| write(&mut doc));
+        doc
     }
 
     pub(crate) fn into_handler(self) -> (&'static str, MethodRouter<Arc<Edge>>) {
         (self.path, self.handler)
+    }
+}
+
+impl Doc {
+    /// The schema of a type by reference; the type joins the components.
+    pub(crate) fn knows<S: ToSchema>(&mut self) -> Value {
+        S::schemas(&mut self.schemas);
+        let name = S::name();
+        self.schemas.push((name.to_string(), <S as PartialSchema>::schema()));
+        json!({"$ref": format!("#/components/schemas/{name}")})
+    }
+
+    /// What is answered in each of these media types; with nothing when there are none.
+    pub(crate) fn answers_as(&mut self, status: u16, description: &str, kinds: &[(&str, Value)]) {
+        let mut answer = json!({"description": description});
+        for (kind, schema) in kinds {
+            answer["content"][*kind] = json!({"schema": schema});
+        }
+        self.answers.push((status, answer));
+    }
+
+    fn body<B: ToSchema>(&mut self, required: bool) {
+        let schema = self.knows::<B>();
+        self.raw_body(&["application/json"], &schema, required);
+    }
+
+    /// A body of these media types.
+    pub(crate) fn raw_body(&mut self, kinds: &[&str], schema: &Value, required: bool) {
+        let content: serde_json::Map<String, Value> =
+            kinds.iter().map(|kind| ((*kind).to_owned(), json!({"schema": schema}))).collect();
+        self.body = Some(json!({"required": required, "content": content}));
     }
 }
 

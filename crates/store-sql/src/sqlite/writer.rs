@@ -4,7 +4,8 @@
 //! Work that reached the queue runs to its end, whether or not the caller still waits.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use futures_util::FutureExt;
@@ -22,37 +23,41 @@ const GROUP_MAX: usize = 64;
 const QUEUE_MAX: usize = 100_000;
 
 /// A handle on the thread. It ends when the handle is dropped.
-pub(super) struct Writer(SyncSender<Box<dyn Job>>);
+pub(super) struct Writer {
+    jobs: Sender<Box<dyn Job>>,
+    /// How many wait. A channel with a limit of its own would take the room of all of them from the beginning.
+    waiting: Arc<AtomicUsize>,
+}
 
 impl Writer {
     /// Opens the file and starts the thread.
     pub(super) async fn start(settings: Settings) -> Result<Self> {
-        let (jobs, queue) = sync_channel(QUEUE_MAX);
+        let (jobs, queue) = channel();
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let taken = Arc::clone(&waiting);
         let (opened, opening) = oneshot::channel();
         let body = move || match settings.connect_writer() {
             Ok(connection) => {
                 if opened.send(Ok(())).is_ok() {
-                    serve(&mut SqliteSession::new(connection), &queue);
+                    serve(&mut SqliteSession::new(connection), &queue, &taken);
                 }
             }
             Err(error) => drop(opened.send(Err(settings.cannot_open(&error)))),
         };
         thread::Builder::new().name("sqlite-writer".into()).spawn(body).map_err(Error::unavailable)?;
         opening.await.map_err(Error::unavailable)??;
-        Ok(Self(jobs))
+        Ok(Self { jobs, waiting })
     }
 
     /// Runs `work` in the next transaction.
     pub(super) async fn run<W: Work>(&self, work: Arc<W>) -> Result<W::Answer, Fault> {
         let (reply, answer) = oneshot::channel();
         let job = Box::new(Queued { work, answer: None, reply });
-        match self.0.try_send(job) {
-            Ok(()) => {}
-            Err(TrySendError::Full(_)) => {
-                return Err(Fault::failed("too many writes wait for the SQLite file"));
-            }
-            Err(TrySendError::Disconnected(_)) => return Err(Fault::failed("the SQLite writer has stopped")),
+        if self.waiting.fetch_add(1, Ordering::Relaxed) >= QUEUE_MAX {
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+            return Err(Fault::failed("too many writes wait for the SQLite file"));
         }
+        self.jobs.send(job).map_err(|_| Fault::failed("the SQLite writer has stopped"))?;
         // The thread answers every job that it took; if it died, the end of this one is not known.
         answer.await.unwrap_or_else(|gone| Err(Fault::Unknown(gone.into())))
     }
@@ -93,10 +98,11 @@ impl<W: Work> Job for Queued<W> {
     }
 }
 
-fn serve(session: &mut SqliteSession, queue: &Receiver<Box<dyn Job>>) {
+fn serve(session: &mut SqliteSession, queue: &Receiver<Box<dyn Job>>, waiting: &AtomicUsize) {
     while let Ok(first) = queue.recv() {
         let mut group = vec![first];
         group.extend(queue.try_iter().take(GROUP_MAX - 1));
+        waiting.fetch_sub(group.len(), Ordering::Relaxed);
         let end = transact(session, &mut group);
         for job in group {
             job.finish(match &end {

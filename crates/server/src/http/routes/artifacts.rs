@@ -29,7 +29,10 @@ pub(super) fn routes() -> Vec<Route> {
             .answers_page::<Artifact>("Files, by digest."),
         Route::post("/v1/artifacts", Operation::ArtifactPut, upload)
             .query::<UploadQuery>()
-            .raw_body(&["application/octet-stream"], json!({"type": "string", "format": "binary"}))
+            .note(|doc| {
+                let bytes = json!({"type": "string", "format": "binary"});
+                doc.raw_body(&["application/octet-stream"], &bytes, true);
+            })
             .answers::<Artifact>(200, "The namespace had it already.")
             .answers::<Artifact>(201, "The file is kept."),
         Route::get("/v1/artifacts/{digest}", Operation::ArtifactGet, get)

@@ -23,7 +23,9 @@ const CALL_BYTES_MAX: usize = mainspring_model::limits::PARAMS_BYTES_MAX;
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::post("/v1/hooks/{token}", Operation::HookCall, call)
-            .optional_raw_body(&["application/json", "application/x-www-form-urlencoded"], json!({}))
+            .note(|doc| {
+                doc.raw_body(&["application/json", "application/x-www-form-urlencoded"], &json!({}), false);
+            })
             .answers::<Delivered>(200, "The run of an earlier call of the same delivery.")
             .answers::<Delivered>(201, "The run is durable."),
     ]

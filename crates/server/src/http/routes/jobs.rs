@@ -8,7 +8,6 @@ use mainspring_app::{Operation, PageRequest, PutJob};
 use mainspring_model::{JobSpec, Namespace};
 use mainspring_wire::api::{self, NoteRequest, PutOutcome};
 use serde::Deserialize;
-use serde_json::json;
 use utoipa::IntoParams;
 
 use crate::http::answer::{Answer, empty, located, ok, tagged, unless_known};
@@ -20,15 +19,16 @@ use crate::http::route::Route;
 use crate::http::tag::condition;
 
 pub(super) fn routes() -> Vec<Route> {
-    let spec = json!({"$ref": "#/components/schemas/JobSpec"});
-    let mut put = Route::put("/v1/jobs/{job}", Operation::JobPut, put)
+    let put = Route::put("/v1/jobs/{job}", Operation::JobPut, put)
         .query::<PutQuery>()
         .conditional()
         .header("If-None-Match", "`*`: only if there is none.")
         .answers::<api::Job>(200, "The job as it is now.")
-        .answers::<api::Job>(201, "The job that was made.");
-    put.schema::<JobSpec>();
-    let put = put.raw_body(&["application/json", "application/yaml", "application/toml"], spec);
+        .answers::<api::Job>(201, "The job that was made.")
+        .note(|doc| {
+            let spec = doc.knows::<JobSpec>();
+            doc.raw_body(&["application/json", "application/yaml", "application/toml"], &spec, true);
+        });
     vec![
         Route::get("/v1/jobs", Operation::JobList, list)
             .query::<JobsQuery>()

@@ -24,14 +24,16 @@ use crate::http::params::{PathParts, Query};
 use crate::http::route::Route;
 
 pub(super) fn routes() -> Vec<Route> {
-    let mut read = Route::get("/v1/runs/{run}/logs", Operation::RunLogs, read)
+    let read = Route::get("/v1/runs/{run}/logs", Operation::RunLogs, read)
         .query::<LogsQuery>()
         .header("Accept", "`application/json`, `text/plain` or `text/event-stream`.")
         .header("Last-Event-ID", "Where a stream goes on.");
-    let page = read.schema::<LogPage>();
-    let text = json!({"type": "string"});
-    let kinds = [("application/json", page), ("text/plain", text.clone()), ("text/event-stream", text)];
-    vec![read.answers_as(200, "A part of the output; as text or as events when asked so.", &kinds)]
+    let answers = read.note(|doc| {
+        let (page, text) = (doc.knows::<LogPage>(), json!({"type": "string"}));
+        let kinds = [("application/json", page), ("text/plain", text.clone()), ("text/event-stream", text)];
+        doc.answers_as(200, "A part of the output; as text or as events when asked so.", &kinds);
+    });
+    vec![answers]
 }
 
 #[derive(Deserialize, IntoParams)]

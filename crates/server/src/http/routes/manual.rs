@@ -13,11 +13,9 @@ use crate::http::{docs, front, openapi};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/openapi.json", Operation::Schema, schema).answers_as(
-            200,
-            "The schema.",
-            &[("application/json", json!({"type": "object"}))],
-        ),
+        Route::get("/openapi.json", Operation::Schema, schema).note(|doc| {
+            doc.answers_as(200, "The schema.", &[("application/json", json!({"type": "object"}))])
+        }),
         Route::get("/docs", Operation::Manual, page).answers_raw(200, "The page.", Some("text/html")),
         Route::get("/", Operation::Front, front::page).answers_raw(200, "The page.", Some("text/html")),
     ]
