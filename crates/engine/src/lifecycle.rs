@@ -102,6 +102,9 @@ impl Cell {
             for order in class.balancer.orders() {
                 self.nodes.keep_order(set, *order);
             }
+            if class.balancer.uses_names() {
+                self.nodes.keep_names(set);
+            }
             if class.balancer.uses_ring() {
                 self.nodes.keep_ring(set);
             }

@@ -237,7 +237,7 @@ impl Nodes {
             }
             let (old, new) = (entry.listed, entry.standing());
             for set in &entry.sets {
-                self.sets[*set].relist(ix, old, new);
+                self.sets[*set].relist(ix, &entry.node.name, old, new);
             }
             entry.listed = new;
         }
@@ -265,7 +265,7 @@ impl Nodes {
         for set_ix in std::mem::take(&mut entry.sets) {
             let set = &mut self.sets[set_ix];
             set.remove(ix, &entry.node);
-            set.relist(ix, listed, None);
+            set.relist(ix, &entry.node.name, listed, None);
             if entry.in_service() {
                 set.leave_service(entry);
             }
@@ -308,6 +308,14 @@ impl Nodes {
         let set = &mut self.sets[set_ix];
         let members: Vec<usize> = set.members.iter().map(|(_, ix)| *ix).collect();
         set.keep_domains(label, members.into_iter().map(|ix| &self.entries[ix].node));
+    }
+
+    /// Makes sure that a set keeps its open nodes by name.
+    pub(crate) fn keep_names(&mut self, set_ix: usize) {
+        let set = &mut self.sets[set_ix];
+        let open = set.members.iter().filter(|(_, ix)| self.entries[*ix].listed.is_some());
+        let open: Vec<_> = open.cloned().collect();
+        set.keep_names(open.into_iter());
     }
 
     /// Makes sure that a set keeps its ring.

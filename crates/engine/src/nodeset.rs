@@ -68,6 +68,8 @@ pub(crate) struct NodeSet {
     orders: BTreeMap<Order, BTreeSet<(u64, usize)>>,
     /// How many members have each value of a label, for the labels somebody spreads over.
     domains: BTreeMap<Box<str>, BTreeMap<Domain, u32>>,
+    /// Those of them that are open, by name, if somebody asked for it.
+    names: Option<BTreeSet<(Box<str>, usize)>>,
     /// Points of the open nodes on a ring, if somebody asked for it.
     ring: Option<BTreeMap<u64, usize>>,
     /// Where round robin stands.
@@ -85,6 +87,7 @@ impl NodeSet {
             largest: Room::default(),
             orders: BTreeMap::new(),
             domains: BTreeMap::new(),
+            names: None,
             ring: None,
             cursor: (0, 0),
         }
@@ -137,6 +140,11 @@ impl NodeSet {
         self.orders.entry(order).or_insert_with(|| open.map(|(ix, node)| (node.key(order), ix)).collect());
     }
 
+    /// Makes sure that names are kept; `open` are the open members.
+    pub(crate) fn keep_names(&mut self, open: impl Iterator<Item = (Box<str>, usize)>) {
+        self.names.get_or_insert_with(|| open.collect());
+    }
+
     /// Makes sure that the ring is kept.
     pub(crate) fn keep_ring<'a>(&mut self, open: impl Iterator<Item = (usize, &'a NodeEntry)>) {
         if self.ring.is_none() {
@@ -166,6 +174,11 @@ impl NodeSet {
         set.flat_map(move |set| set.range(..=(share_max, usize::MAX)).rev()).copied()
     }
 
+    /// The open nodes by name, if that is kept.
+    pub(crate) fn open_by_name(&self) -> impl DoubleEndedIterator<Item = usize> {
+        self.names.iter().flatten().map(|(_, ix)| *ix)
+    }
+
     /// The open nodes clockwise from `point`; a node may come more than once.
     pub(crate) fn ring_from(&self, point: u64) -> impl Iterator<Item = usize> {
         self.ring
@@ -175,7 +188,14 @@ impl NodeSet {
     }
 
     /// Moves a node in the orders from where it stood to where it stands.
-    pub(crate) fn relist(&mut self, ix: usize, old: Option<Standing>, new: Option<Standing>) {
+    pub(crate) fn relist(&mut self, ix: usize, name: &str, old: Option<Standing>, new: Option<Standing>) {
+        if let Some(names) = self.names.as_mut().filter(|_| old.is_some() != new.is_some()) {
+            let place = (name.into(), ix);
+            match new {
+                Some(_) => drop(names.insert(place)),
+                None => drop(names.remove(&place)),
+            }
+        }
         for (order, set) in &mut self.orders {
             let key = |standing: Standing| standing.key(*order);
             let (old, new) = (old.map(key), new.map(key));

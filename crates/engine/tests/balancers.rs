@@ -175,6 +175,13 @@ fn first_last_failover_and_node_by_name() {
         let runs = world.submit_many(&job, 4);
         assert_eq!(world.nodes_of(&runs[..3]), expected);
         world.states(&runs[3..], RunState::Waiting);
+        world.finish(runs[1]);
+        assert_eq!(world.node_of(runs[3]), expected[1]);
+        for run in [runs[2], runs[3], runs[0]] {
+            world.finish(run);
+        }
+        let again = world.submit_many(&job, 3);
+        assert_eq!(world.nodes_of(&again), expected, "whatever came free first");
     }
 }
 

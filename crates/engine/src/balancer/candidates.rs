@@ -75,6 +75,11 @@ impl Candidates<'_> {
         self.set().members.iter().map(|(_, ix)| NodeIx(*ix))
     }
 
+    /// The open ones by name.
+    pub fn open_by_name(&self) -> impl DoubleEndedIterator<Item = NodeIx> {
+        self.set().open_by_name().map(NodeIx)
+    }
+
     /// The first that fits after the set's cursor, going round; the cursor moves behind it.
     pub fn next_in_turn(&mut self) -> Option<NodeIx> {
         let found = self.from_cursor().find(|ix| self.fits(*ix))?;

@@ -28,6 +28,10 @@ pub trait Balancer: std::fmt::Debug + Send + Sync {
     fn name(&self) -> &'static str;
     /// The orders it asks for, so that they are kept.
     fn orders(&self) -> &'static [Order];
+    /// Whether it asks for open nodes by name.
+    fn uses_names(&self) -> bool {
+        false
+    }
     /// Whether it asks for the ring.
     fn uses_ring(&self) -> bool {
         false

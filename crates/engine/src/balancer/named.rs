@@ -13,8 +13,11 @@ impl Balancer for First {
     fn orders(&self) -> &'static [Order] {
         &[]
     }
+    fn uses_names(&self) -> bool {
+        true
+    }
     fn pick(&self, candidates: &mut Candidates<'_>) -> Option<NodeIx> {
-        candidates.by_name().find(|ix| candidates.fits(*ix))
+        candidates.open_by_name().find(|ix| candidates.fits(*ix))
     }
 }
 
@@ -29,8 +32,11 @@ impl Balancer for Last {
     fn orders(&self) -> &'static [Order] {
         &[]
     }
+    fn uses_names(&self) -> bool {
+        true
+    }
     fn pick(&self, candidates: &mut Candidates<'_>) -> Option<NodeIx> {
-        candidates.by_name().rev().find(|ix| candidates.fits(*ix))
+        candidates.open_by_name().rev().find(|ix| candidates.fits(*ix))
     }
     fn ranked<'a>(&self, candidates: &'a Candidates<'_>) -> Box<dyn Iterator<Item = NodeIx> + 'a> {
         Box::new(candidates.by_name().rev())
