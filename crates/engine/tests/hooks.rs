@@ -22,6 +22,14 @@ fn known_delivery(key: &str, first: RunId) -> TriggerCommand {
     call_of(Some(key), Some(first))
 }
 
+/// Somebody takes over who does not remember what deliveries came to.
+fn another_owner(world: &mut World) {
+    world.take_over();
+    world.connect_all();
+    world.pass(millis(1));
+    world.messages();
+}
+
 fn call_of(key: Option<&str>, first: Option<RunId>) -> TriggerCommand {
     let parameters = Default::default();
     let call = HookCall { at: at(0), key: key.map(Into::into), version: 1, first, parameters };
@@ -396,6 +404,7 @@ fn a_delivery_counts_when_its_run_is_in_the_store() {
     world.pass(secs(30));
     send(&mut world, &job, delivery("one"));
     let first = world.runs_of(&job)[0].head.id;
+    another_owner(&mut world);
     world.commits = false;
     for key in ["one", "two"] {
         world.command_trigger(&job, "webhook", delivery(key));
@@ -426,6 +435,7 @@ fn who_repeats_what_turns_out_to_be_an_earlier_delivery_is_told_of_that_one() {
     world.messages();
     send(&mut world, &job, delivery("one"));
     let first = made(&mut world);
+    another_owner(&mut world);
     world.commits = false;
     for _ in 0..3 {
         world.command_trigger(&job, "webhook", delivery("one"));
@@ -441,13 +451,44 @@ fn who_repeats_what_turns_out_to_be_an_earlier_delivery_is_told_of_that_one() {
     assert!(lines.iter().all(|line| line.run == Some(first)), "{lines:?}");
 }
 
+/// Also where the trigger has fired as often as it may by then, or is paused.
+#[test]
+fn who_repeats_a_delivery_that_is_being_inserted_is_told_of_its_run() {
+    for (count, keys) in [(2, &["one", "one", "two"][..]), (1, &["one"])] {
+        let mut world = World::new();
+        let job = world.trigger_job(&[&format!("webhook: {{}}, count: {count}")]);
+        world.pass(secs(30));
+        world.messages();
+        world.commits = false;
+        for key in keys {
+            world.command_trigger(&job, "webhook", delivery(key));
+        }
+        world.handle(Event::Tick);
+        // While the first is being written, and again when it is about to begin.
+        world.command_trigger(&job, "webhook", delivery("one"));
+        assert!(world.commit());
+        world.command_trigger(&job, "webhook", delivery("one"));
+        world.commits = true;
+        world.settle();
+        world.pass(millis(1));
+        send(&mut world, &job, delivery("one"));
+        let runs = world.runs_of(&job);
+        assert_eq!(runs.len(), count);
+        let answers = answers(&mut world);
+        let first = Answer::Submitted { run: runs[0].head.id, duplicate: true };
+        let repeats = keys.iter().filter(|key| **key == "one").count() - 1 + 3;
+        assert_eq!(answers.iter().filter(|answer| **answer == first).count(), repeats, "{answers:?}");
+        assert_eq!(answers.len(), count + repeats, "{answers:?}");
+    }
+}
+
 #[test]
 fn what_turns_out_to_be_an_earlier_delivery_takes_nobodys_place() {
     let mut world = World::new();
     let job = world.trigger_job(&["webhook: {}, count: 2"]);
     world.pass(secs(30));
     send(&mut world, &job, delivery("one"));
-    world.messages();
+    another_owner(&mut world);
     world.commits = false;
     // The caller of the first did not find its run: the place that it would take is kept until that is known.
     for key in ["one", "two", "three"] {
@@ -533,6 +574,7 @@ fn who_cancels_what_turns_out_to_be_an_earlier_delivery_cancels_nothing() {
     world.messages();
     send(&mut world, &job, delivery("d1"));
     let first = made(&mut world);
+    another_owner(&mut world);
     world.commits = false;
     world.command_trigger(&job, "webhook", delivery("d1"));
     world.handle(Event::Tick);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use mainspring_app::App;
 use mainspring_model::{CellId, RunId};
 use mainspring_store::{Result, Store};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
@@ -23,7 +23,9 @@ use crate::retention::{self, Keeping, Scope};
 const ROUND_EVERY: Duration = Duration::from_secs(600);
 /// How often everything is looked through: runs without a job, and logs without a run. It costs as much as there is history.
 const SWEEP_EVERY: Duration = Duration::from_secs(86_400);
-/// How often logs are put away whose nodes have gone. A new server serves before it tidies.
+/// A new server serves before it tidies.
+const FIRST_ROUND: Duration = Duration::from_secs(60);
+/// How often logs are put away whose nodes have gone.
 const LOGS_EVERY: Duration = Duration::from_secs(60);
 /// The pause after each step.
 const BREATH: Duration = Duration::from_millis(20);
@@ -43,32 +45,37 @@ pub(crate) struct Janitor {
 
 impl Janitor {
     pub(crate) async fn run(self, stop: CancellationToken) {
-        let mut next_round = Instant::now() + LOGS_EVERY;
-        let mut next_sweep = next_round;
+        tokio::select! {
+            () = stop.cancelled() => {}
+            // Nodes that have gone are not kept waiting by a long history.
+            ((), ()) = async { tokio::join!(self.put_logs_away(), self.tidy()) } => {}
+        }
+    }
+
+    async fn put_logs_away(&self) {
         loop {
-            tokio::select! {
-                () = stop.cancelled() => return,
-                () = sleep(LOGS_EVERY) => {}
-            }
-            tokio::select! {
-                () = stop.cancelled() => return,
-                () = self.logs.put_away() => {}
-            }
-            if Instant::now() < next_round {
-                continue;
-            }
-            next_round = Instant::now() + ROUND_EVERY;
-            let scope = if Instant::now() < next_sweep { Scope::Jobs } else { Scope::All };
-            tokio::select! {
-                () = stop.cancelled() => return,
-                tidied = self.round(scope) => match tidied {
-                    Ok(()) if scope == Scope::All => next_sweep = Instant::now() + SWEEP_EVERY,
-                    Ok(()) => {}
-                    Err(error) => {
-                        warn!(error = &error as &dyn std::error::Error, "not everything old was removed; tried again later");
-                    }
+            sleep(LOGS_EVERY).await;
+            self.logs.put_away().await;
+        }
+    }
+
+    async fn tidy(&self) {
+        let mut next_sweep = Instant::now();
+        sleep(FIRST_ROUND).await;
+        loop {
+            let began = Instant::now();
+            let scope = if began < next_sweep { Scope::Jobs } else { Scope::All };
+            match self.round(scope).await {
+                Ok(()) if scope == Scope::All => next_sweep = Instant::now() + SWEEP_EVERY,
+                Ok(()) => {}
+                Err(error) => {
+                    warn!(
+                        error = &error as &dyn std::error::Error,
+                        "not everything old was removed; tried again later"
+                    );
                 }
             }
+            sleep_until(began + ROUND_EVERY).await;
         }
     }
 

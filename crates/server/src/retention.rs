@@ -1,20 +1,23 @@
 //! Removing rows that are past their time: ended runs as their jobs say, roll-ups, expired records. A little at a time, so
 //! that nobody waits for it; never anything that is not over (the store sees to that, I30).
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mainspring_model::{JobId, Timestamp, limits};
 use mainspring_store::{RecordRetention, Result, Retention, Store};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use tracing::{debug, warn};
 
 /// Rows removed at once.
 const ROWS_AT_ONCE: usize = 500;
 /// Jobs whose rules are read at once.
 const JOBS_AT_ONCE: usize = 500;
-/// Tidying rests for so many times as long as it worked, and works for no longer than this in between if it can help it.
+/// The pause after rows were removed.
+const BREATH: Duration = Duration::from_millis(20);
+/// Looking rests for so many times as long as it took, once that is worth a rest, and not for longer than this at a time.
 const REST: u32 = 9;
-const WORK: Duration = Duration::from_millis(2);
+const REST_WORTH: Duration = Duration::from_millis(2);
+const REST_MAX: Duration = Duration::from_millis(500);
 
 /// How long things are kept that say nothing themselves.
 #[derive(Debug, Clone, Copy)]
@@ -45,23 +48,29 @@ pub(crate) enum Scope {
     All,
 }
 
-/// Leaves the store to others for most of the time, whatever a step costs.
-struct Pace(Instant);
+/// Leaves the store to others for most of the time, whatever a look costs.
+struct Pace {
+    began: Instant,
+}
 
 impl Pace {
-    /// A step is done.
-    async fn step(&mut self) {
-        let worked = self.0.elapsed();
-        if worked >= WORK {
-            sleep(worked * REST).await;
-            self.0 = Instant::now();
+    fn new() -> Self {
+        Self { began: Instant::now() }
+    }
+
+    /// Something was looked at.
+    async fn looked(&mut self) {
+        let took = self.began.elapsed();
+        if took >= REST_WORTH {
+            sleep((took * REST).min(REST_MAX)).await;
+            self.began = Instant::now();
         }
     }
 }
 
 /// Removes what is past its time.
 pub(crate) async fn hold(store: &dyn Store, now: Timestamp, keeping: Keeping, scope: Scope) -> Result<()> {
-    let mut pace = Pace(Instant::now());
+    let mut pace = Pace::new();
     hold_jobs(store, now, keeping, &mut pace).await?;
     if scope == Scope::All {
         hold_strays(store, now, keeping, &mut pace).await?;
@@ -69,7 +78,7 @@ pub(crate) async fn hold(store: &dyn Store, now: Timestamp, keeping: Keeping, sc
     store.retain_counters(now - keeping.counters).await?;
     let expired = RecordRetention::Expired { at: now };
     while store.retain_records(expired.clone(), ROWS_AT_ONCE).await? == ROWS_AT_ONCE as u64 {
-        pace.step().await;
+        sleep(BREATH).await;
     }
     Ok(())
 }
@@ -108,7 +117,7 @@ async fn hold_strays(store: &dyn Store, now: Timestamp, keeping: Keeping, pace: 
                 tidy(store, *job, &Retention { job: Some(*job), made_before, keep_newest: None }, pace)
                     .await?;
             }
-            pace.step().await;
+            pace.looked().await;
         }
         after = page.rows.last().copied();
         if !page.more {
@@ -134,10 +143,11 @@ async fn retain(store: &dyn Store, rule: &Retention, pace: &mut Pace) -> Result<
         if removed > 0 {
             debug!(removed, job = ?rule.job, "old runs were removed");
         }
-        pace.step().await;
         if removed < ROWS_AT_ONCE as u64 {
+            pace.looked().await;
             return Ok(());
         }
+        sleep(BREATH).await;
     }
 }
 
@@ -203,6 +213,20 @@ mod tests {
         };
         let version = JobVersion { job: id, version: 1, spec, created_at: day(0), created_by: "ann".into() };
         [Write::PutJob(Box::new(row)), Write::InsertJobVersion(Box::new(version))]
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn looking_rests_for_most_of_the_time() {
+        let (began, mut pace) = (Instant::now(), Pace::new());
+        tokio::time::advance(Duration::from_millis(1)).await;
+        pace.looked().await;
+        assert_eq!(began.elapsed(), Duration::from_millis(1), "not worth a rest yet");
+        tokio::time::advance(Duration::from_millis(2)).await;
+        pace.looked().await;
+        assert_eq!(began.elapsed(), Duration::from_millis(3 + 27));
+        tokio::time::advance(Duration::from_secs(60)).await;
+        pace.looked().await;
+        assert_eq!(began.elapsed(), Duration::from_millis(30) + Duration::from_secs(60) + REST_MAX);
     }
 
     #[tokio::test]

@@ -118,17 +118,12 @@ impl Callers {
     ) -> Verdict {
         let n = (request - CALL) as usize;
         let delivery = &mut self.deliveries[n];
-        let (run, duplicate) = match answer {
-            Answer::Submitted { run, duplicate } => (*run, *duplicate),
-            Answer::Refused { code, message } => {
-                delivery.is_refused |= *code == ErrorCode::Inactive;
-                self.spent += u64::from(message.ends_with(SPENT));
-                return match message.ends_with(SPENT) {
-                    true => check_spent(&jobs[delivery.to.0], delivery.to.1, core),
-                    false => Ok(()),
-                };
-            }
-            Answer::Done => return Ok(()),
+        let known = self.runs.get(&n).filter(|_| delivery.is_keyed);
+        let (run, duplicate) = match (answer, known) {
+            (Answer::Submitted { run, duplicate }, _) => (*run, *duplicate),
+            // Whoever is refused looks again: its run may have come between the look and the owner.
+            (Answer::Refused { code: ErrorCode::Inactive, .. }, Some(run)) => (*run, true),
+            (answer, _) => return self.refused(n, answer, jobs, core),
         };
         self.repeated += u64::from(duplicate);
         if core.run(run).is_none_or(|run| number(&run.head) != Some(n)) {
@@ -138,6 +133,18 @@ impl Callers {
             Some(before) => fail("hook", run, format!("and {before} were answered to delivery {n}")),
             None => Ok(()),
         }
+    }
+
+    /// A scheduler took no delivery.
+    fn refused(&mut self, n: usize, answer: &Answer, jobs: &[SimJob], core: &MemCore) -> Verdict {
+        let Answer::Refused { code, message } = answer else { return Ok(()) };
+        let delivery = &mut self.deliveries[n];
+        delivery.is_refused |= *code == ErrorCode::Inactive;
+        if !message.ends_with(SPENT) {
+            return Ok(());
+        }
+        self.spent += 1;
+        check_spent(&jobs[delivery.to.0], delivery.to.1, core)
     }
 
     /// The cancels of runs that are in the store since just now.

@@ -77,11 +77,20 @@ impl App {
             Err(error) => return self.refused(entry, error).await,
         };
         let cell = self.cells.cell_of(&found.job.namespace);
+        let delivery = call.key.as_deref().map(|key| found.key.delivery(key));
         let command = TriggerCommand::Call(Box::new(call));
         let answer =
             self.cells.command(cell, Command::Trigger { key: found.key, command }, vec![entry]).await;
         note_answer(&answer);
-        match answer? {
+        let answer = answer?;
+        if let Answer::Refused { code: ErrorCode::Inactive, .. } = answer
+            && let Some(delivery) = delivery
+            && let Some(first) = self.store.run_by_key(&found.job.namespace, &delivery).await?
+        {
+            // It was inserted after it was looked for, by an owner that is gone.
+            return Ok(Delivered { id: first.head.id, duplicate: true });
+        }
+        match answer {
             Answer::Submitted { run, duplicate } => Ok(Delivered { id: run, duplicate }),
             answer => {
                 done(answer)?;

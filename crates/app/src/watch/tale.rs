@@ -87,6 +87,9 @@ impl Tale {
                     self.heard.go_to(&marks);
                     return self.reset(own);
                 }
+                if marks == Positions::default() {
+                    return; // Of a cell that is ours by now.
+                }
                 let hearing = marks.marks().map(|mark| self.heard.hear(mark)).max();
                 if hearing == Some(Hearing::Gap) {
                     self.reset(&own);

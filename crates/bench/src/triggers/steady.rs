@@ -19,7 +19,8 @@ use crate::store::databases::Databases;
 use crate::table::{Bar, Table};
 
 const START: Duration = Duration::from_secs(10);
-const MINUTE_US: i64 = 60_000_000;
+const SECOND_US: i64 = 1_000_000;
+const MINUTE_US: i64 = 60 * SECOND_US;
 
 /// Every job fires once a minute, each second the same number of them.
 pub(super) async fn measure(
@@ -41,7 +42,7 @@ pub(super) async fn measure(
     let minutes = i64::from(options.minutes);
     let until = Timestamp::from_micros(from.as_micros() + minutes * MINUTE_US);
     let before = scheduler.cpu()?;
-    sleep(until.since(jobs::now())).await;
+    let raw = raw_commits(options, databases, until).await?;
     let share = (scheduler.cpu()? - before).as_secs_f64() / until.since(from).as_secs_f64() * 100.0;
     // What is planned in these minutes is written by then, and nothing more comes while it is read.
     sleep(Duration::from_secs(3)).await;
@@ -67,9 +68,33 @@ pub(super) async fn measure(
     table.add(name("lost"), lost as f64, "", Bar::AtMost(0.0));
     table.add(name("doubled"), doubled as f64, "", Bar::AtMost(0.0));
     table.add(name("CPU of the server"), share, "% core", Bar::None);
+    let at = |part: f64| raw[((raw.len() as f64 * part) as usize).min(raw.len() - 1)];
+    table.add("limit: a durable commit of one row meanwhile, p50", at(0.5), "ms", Bar::None);
+    table.add("limit: a durable commit of one row meanwhile, the slowest", at(1.0), "ms", Bar::None);
     let raw = limits::commits(options.store, databases, limits::GROUP, Duration::from_secs(2)).await?;
     table.add("limit: durable commits of 100 rows, rows", raw.rate(), "/s", Bar::None);
     let fired = lines.len() as f64 / until.since(from).as_secs_f64();
     table.add(name("fired"), fired, "/s", Bar::None);
     Ok(())
+}
+
+/// How long a commit takes that has nothing to do with us, tried in the middle of each second until then: what the disk
+/// does in these minutes befalls both.
+async fn raw_commits(options: &Options, databases: &Databases, until: Timestamp) -> Result<Vec<f64>> {
+    let mut took = Vec::new();
+    loop {
+        let now = jobs::now();
+        let middle = now.as_micros().div_euclid(SECOND_US) * SECOND_US + SECOND_US + SECOND_US / 2;
+        let next = Timestamp::from_micros(middle);
+        if next >= until {
+            sleep(until.since(now)).await;
+            break;
+        }
+        sleep(next.since(now)).await;
+        let raw = limits::commits(options.store, databases, 1, Duration::from_micros(1)).await?;
+        took.push(1e3 / raw.rate());
+    }
+    ensure!(!took.is_empty(), "measure for a minute at least");
+    took.sort_unstable_by(f64::total_cmp);
+    Ok(took)
 }

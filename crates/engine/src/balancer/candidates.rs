@@ -75,7 +75,7 @@ impl Candidates<'_> {
         self.set().members.iter().map(|(_, ix)| NodeIx(*ix))
     }
 
-    /// The open ones by name.
+    /// The open ones by name; none for a balancer that does not say that it [uses names](super::Balancer::uses_names).
     pub fn open_by_name(&self) -> impl DoubleEndedIterator<Item = NodeIx> {
         self.set().open_by_name().map(NodeIx)
     }

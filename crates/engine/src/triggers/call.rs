@@ -55,7 +55,8 @@ impl Cell {
         let planned = self.call_moment(ix, call.at.min(now));
         let key = &self.triggers.entries[ix].row.key;
         let key = call.key.as_deref().map(|text| key.delivery(text));
-        if let Some(first) = call.first {
+        let settled = || key.as_ref().and_then(|key| self.triggers.settled.get(key));
+        if let Some(first) = call.first.or_else(settled) {
             self.note(ix, None, repeated(planned, now, first));
             self.call_told(ix, planned, false);
             let answer = Answer::Submitted { run: first, duplicate: true };
@@ -106,8 +107,9 @@ impl Cell {
         }
         let Some(book) = self.book(ix) else { return false };
         let state = &mut self.triggers.entries[ix].row.state;
-        state.fired += book.made(state.cursor);
-        state.cursor = book.end().unwrap_or(state.cursor).max(state.reached());
+        let (made, end) = book.calls;
+        state.fired += made;
+        state.cursor = end.unwrap_or(state.cursor).max(state.reached());
         state.moved = None;
         self.mark_trigger(ix);
         true
@@ -159,11 +161,9 @@ impl Cell {
         let head = self.runs.entries[run].head.clone();
         let fired = head.fired.as_ref()?;
         let ix = self.triggers.find(head.job, &fired.trigger);
-        if let Some(key) = &head.idempotency_key
-            && self.triggers.unbegun.remove(key).is_some()
-            && let Some(ix) = ix
-        {
-            self.delivery_known(ix, key, first);
+        if let Some(key) = &head.idempotency_key {
+            self.triggers.unbegun.remove(key);
+            self.triggers.settled.insert(key, first);
         }
         Some((ix?, fired.planned))
     }

@@ -59,8 +59,10 @@ pub(super) struct Move {
 /// What the ledger says of the moments that are looked at again.
 #[derive(Debug, Default)]
 pub(super) struct Book {
-    /// The newest first; those of calls the oldest first.
+    /// The newest first.
     lines: Vec<(u64, Occurrence)>,
+    /// Of calls: how many runs they made, and the moment of the last.
+    pub(super) calls: (u64, Option<Timestamp>),
     is_read: bool,
     /// What is under way was asked for something else.
     is_void: bool,
@@ -220,15 +222,18 @@ impl Cell {
             return self.arm_trigger(ix);
         }
         let lines = rows.iter().filter_map(|record| Some((record.revision, Occurrence::read(record)?)));
-        book.lines.extend(lines);
-        if !query.reverse && more && !rows.is_empty() {
+        if !query.reverse {
+            let page = Book { lines: lines.collect(), ..Book::default() };
+            book.calls = (book.calls.0 + page.made(from), book.calls.1.max(page.end()));
+            book.is_read = !more || rows.is_empty();
+            if book.is_read {
+                return self.trigger_due(now, ix);
+            }
             let after = rows.last().map(|last| last.key.clone());
             return self.outbox.now.push(Message::ReadTriggers(RecordQuery { after, ..query }));
         }
+        book.lines.extend(lines);
         book.is_read = true;
-        if !query.reverse {
-            return self.trigger_due(now, ix);
-        }
         let oldest = book.lines.last().map(|(_, line)| line.planned);
         if let Some(oldest) = oldest.filter(|oldest| more && *oldest > from) {
             let state = &mut self.triggers.entries[ix].row.state;

@@ -147,6 +147,8 @@ pub(crate) struct Triggers {
     pub(crate) early_calls: Vec<u32>,
     /// Runs of calls that are being inserted, by the key of the delivery.
     unbegun: FxHashMap<Box<str>, RunId>,
+    /// The runs of deliveries that have begun since, and of those that turned out to be earlier ones.
+    settled: open::Settled,
     /// The calls of triggers of which some have not begun.
     open: FxHashMap<u32, open::Open>,
     /// The calendars of those whose specification is known, and when they were read.

@@ -3,10 +3,12 @@
 //! The row of a webhook counts what is told up to its cursor, and the cursor stays before the first call that has not begun. So
 //! whoever takes over counts the lines after the cursor, and nothing twice, whatever was written of the last owner's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_model::{RunId, Timestamp};
+use rustc_hash::FxHashMap;
 
 use super::{Asked, Wanted};
 use crate::cell::Cell;
@@ -27,8 +29,38 @@ enum Call {
 #[derive(Debug, Default)]
 pub(super) struct Open {
     calls: BTreeMap<Timestamp, Call>,
-    /// Calls that are too many if all of these count, or repeat one of them.
+    /// Calls that repeat one of these, or are too many if all of these count.
     pub(super) waiting: Asked,
+}
+
+/// What deliveries came to lately. Whoever sends one again may have looked for its run before that was in the store.
+#[derive(Debug, Default)]
+pub(super) struct Settled {
+    runs: FxHashMap<Arc<str>, RunId>,
+    order: VecDeque<Arc<str>>,
+}
+
+impl Settled {
+    /// Deliveries that are remembered: more than come between a look at the store and the word of the owner.
+    const MAX: usize = 16_384;
+
+    /// The run of a delivery.
+    pub(super) fn get(&self, delivery: &str) -> Option<RunId> {
+        self.runs.get(delivery).copied()
+    }
+
+    pub(super) fn insert(&mut self, delivery: &str, run: RunId) {
+        let delivery: Arc<str> = delivery.into();
+        if self.runs.insert(Arc::clone(&delivery), run).is_some() {
+            return;
+        }
+        self.order.push_back(delivery);
+        if self.order.len() > Self::MAX
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.runs.remove(&oldest);
+        }
+    }
 }
 
 impl Cell {
@@ -94,18 +126,6 @@ impl Cell {
         let count = |which: Call| calls().filter(|call| **call == which).count() as u64;
         let made = fired + count(Call::Counts);
         (made + count(Call::Open), made)
-    }
-
-    /// What a delivery came to is known, and so is what those who repeat it are told.
-    pub(super) fn delivery_known(&mut self, ix: usize, delivery: &str, first: RunId) {
-        let Some(open) = self.triggers.open.get_mut(&(ix as u32)) else { return };
-        let key = &self.triggers.entries[ix].row.key;
-        for (_, wanted) in &mut open.waiting {
-            let Wanted::Call(call) = wanted else { continue };
-            if call.key.as_deref().is_some_and(|text| *key.delivery(text) == *delivery) {
-                call.first = Some(first);
-            }
-        }
     }
 
     /// A call waits until it is known whether those before it make runs.

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use mainspring_app::{Elsewhere, Positions, WatchFilter};
-use mainspring_wire::api::{WatchEvent, WatchWhat};
 use mainspring_wire::sse::{Event, Parser, SILENCE_MAX};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
@@ -193,7 +192,7 @@ impl Listener {
         if std::mem::take(&mut self.is_late) && self.told.send(Elsewhere::Gap).await.is_err() {
             return Ok(());
         }
-        let mut parser = Parser::default();
+        let (mut parser, mut was_strange) = (Parser::default(), false);
         loop {
             let chunk = tokio::select! {
                 () = self.told.closed() => return Ok(()),
@@ -201,7 +200,16 @@ impl Listener {
             };
             let Some(chunk) = chunk else { return Ok(()) };
             for event in parser.take(&chunk).ok_or(NoNews::Unreadable)? {
-                let told = understood(event).ok_or(NoNews::Unreadable)?;
+                let told = match understood(event).ok_or(NoNews::Unreadable)? {
+                    Understood::News(told) => told,
+                    Understood::Strange(at) => {
+                        let is_first = !std::mem::replace(&mut was_strange, true);
+                        if is_first && self.told.send(Elsewhere::Gap).await.is_err() {
+                            return Ok(());
+                        }
+                        Elsewhere::At(at)
+                    }
+                };
                 match &told {
                     Elsewhere::At(positions) => self.mark = Some(positions.to_string()),
                     Elsewhere::Told(event) if !event.mark.is_empty() => self.mark = Some(event.mark.clone()),
@@ -239,17 +247,23 @@ impl From<reqwest::Error> for NoNews {
     }
 }
 
-/// What an owner says with an event; none when it is no owner that says it.
-fn understood(event: Event) -> Option<Elsewhere> {
+/// What an owner says with an event.
+#[derive(Debug)]
+enum Understood {
+    News(Elsewhere),
+    /// A later version tells of something that this one has no word for. It is no news here; once, it asks to read anew.
+    Strange(Positions),
+}
+
+/// None when it is no owner that says it.
+fn understood(event: Event) -> Option<Understood> {
     if event.is_mark() {
-        return event.id?.parse().ok().map(Elsewhere::At);
+        return event.id?.parse().ok().map(Elsewhere::At).map(Understood::News);
     }
     if let Ok(told) = serde_json::from_str(&event.data) {
-        return Some(Elsewhere::Told(told));
+        return Some(Understood::News(Elsewhere::Told(told)));
     }
-    // A later version tells of something that this one has no word for: what is seen here is not all.
-    let mark = event.id.filter(|id| id.parse::<Positions>().is_ok())?;
-    Some(Elsewhere::Told(WatchEvent { mark, what: WatchWhat::Reset }))
+    event.id?.parse().ok().map(Understood::Strange)
 }
 
 #[cfg(test)]
@@ -287,13 +301,17 @@ mod tests {
         drop((opened, owners));
         let mut words = Vec::new();
         while let Some(told) = receiver.recv().await {
-            words.push(match told {
-                Elsewhere::At(positions) => format!("at {positions}"),
-                Elsewhere::Told(event) => format!("told {}", event.mark),
-                Elsewhere::Gap => "gap".to_owned(),
-            });
+            words.push(word(told));
         }
         (words, asked)
+    }
+
+    fn word(told: Elsewhere) -> String {
+        match told {
+            Elsewhere::At(positions) => format!("at {positions}"),
+            Elsewhere::Told(event) => format!("told {}", event.mark),
+            Elsewhere::Gap => "gap".to_owned(),
+        }
     }
 
     #[tokio::test]
@@ -303,10 +321,13 @@ mod tests {
         let no = "HTTP/1.1 422 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
         let refused = [no.to_owned(), format!("{NEWS}id: 0.3.1\n\n")];
         let strange = [format!("{NEWS}data: <html>\n\n{reset}\n\n"), format!("{NEWS}id: 0.3.1\n\n")];
-        let (cut, refused, strange) = tokio::join!(
+        let comet = |n: u32| format!("data: {{\"kind\":\"comet\"}}\nid: 0.3.{n}\n\n");
+        let newer = [format!("{NEWS}{}{}", comet(4), comet(5)), format!("{NEWS}{}", comet(6))];
+        let (cut, refused, strange, newer) = tokio::join!(
             heard(Begin::Now, &cut),
             heard(Begin::Mark("0.9.9"), &refused),
-            heard(Begin::Late, &strange)
+            heard(Begin::Late, &strange),
+            heard(Begin::Mark("0.3.3"), &newer)
         );
         assert_eq!(cut.0, ["at 0.3.1", "told 0.3.2", "at 0.3.2"]);
         assert_eq!(cut.1, ["now", "0.3.2"]);
@@ -314,6 +335,8 @@ mod tests {
         assert_eq!(refused.1, ["0.9.9", "now"]);
         assert_eq!(strange.0, ["gap", "gap", "at 0.3.1"], "nothing is taken from whoever tells no news");
         assert_eq!(strange.1, ["now", "now"]);
+        assert_eq!(newer.0, ["gap", "at 0.3.4", "at 0.3.5", "gap", "at 0.3.6"], "once for a connection");
+        assert_eq!(newer.1, ["0.3.3", "0.3.5"]);
     }
 
     #[test]
@@ -323,12 +346,11 @@ mod tests {
                     data: <html>\n\ndata: <html>\nid: 8\n\nid: 7\n\n";
         let events = Parser::default().take(text.as_bytes()).expect("short lines");
         let words = events.into_iter().map(|event| match understood(event) {
-            Some(Elsewhere::At(positions)) => format!("at {positions}"),
-            Some(Elsewhere::Told(WatchEvent { mark, what: WatchWhat::Reset })) => format!("reset {mark}"),
-            Some(Elsewhere::Told(_) | Elsewhere::Gap) => "something else".to_owned(),
+            Some(Understood::News(told)) => word(told),
+            Some(Understood::Strange(positions)) => format!("strange at {positions}"),
             None => "nothing".to_owned(),
         });
-        let expected = ["at 0.3.1,1.2.9", "reset 0.3.2", "reset 0.3.3", "nothing", "nothing", "nothing"];
+        let expected = ["at 0.3.1,1.2.9", "told 0.3.2", "strange at 0.3.3", "nothing", "nothing", "nothing"];
         assert_eq!(words.collect::<Vec<_>>(), expected);
     }
 }

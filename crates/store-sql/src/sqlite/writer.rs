@@ -57,7 +57,10 @@ impl Writer {
             self.waiting.fetch_sub(1, Ordering::Relaxed);
             return Err(Fault::failed("too many writes wait for the SQLite file"));
         }
-        self.jobs.send(job).map_err(|_| Fault::failed("the SQLite writer has stopped"))?;
+        if self.jobs.send(job).is_err() {
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+            return Err(Fault::failed("the SQLite writer has stopped"));
+        }
         // The thread answers every job that it took; if it died, the end of this one is not known.
         answer.await.unwrap_or_else(|gone| Err(Fault::Unknown(gone.into())))
     }

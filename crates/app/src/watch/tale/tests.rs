@@ -110,6 +110,7 @@ fn what_others_tell_is_told_once_and_what_they_say_of_our_cells_is_not_heeded() 
     tale.hear_elsewhere(told("1.3.4"), own);
     tale.hear_elsewhere(told("1.3.4"), own);
     tale.hear_elsewhere(told("0.1.2,1.3.6"), own);
+    tale.hear_elsewhere(told("0.1.3"), own);
     assert_eq!(ready(&mut tale), ["run 0.5.9,1.3.4", "run 0.5.9,1.3.6"]);
     tale.hear_elsewhere(told_reset("1.2.1"), own);
     tale.hear_elsewhere(told("1.2.2"), own);
