@@ -47,12 +47,12 @@ fn near() -> Transfers {
 fn near_with(listed: &str) -> Transfers {
     let places = Places::new(vec![std::env::temp_dir()], Vec::new());
     let (networks, buckets) = (Networks::parse(["127.0.0.1"]).unwrap(), Buckets::parse([listed]).unwrap());
-    Transfers::new(networks, places, buckets).unwrap().with_credentials(credentials())
+    Transfers::new(networks, places, buckets).with_credentials(credentials())
 }
 
 fn far() -> Transfers {
     let buckets = Buckets::parse(["things"]).unwrap();
-    Transfers::new(Networks::default(), Places::default(), buckets).unwrap().with_credentials(credentials())
+    Transfers::new(Networks::default(), Places::default(), buckets).with_credentials(credentials())
 }
 
 fn nothing_at(path: &Path) {

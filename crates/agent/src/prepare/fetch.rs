@@ -75,8 +75,7 @@ impl Fetcher {
         let buckets = Buckets::parse(options.allowed_buckets.iter().map(String::as_str))
             .map_err(|why| Error::Option { name: "allowed_buckets", why })?;
         let places = Places::new(options.allowed_paths.clone(), never);
-        let transfers = Transfers::new(networks, places, buckets)
-            .map_err(|error| Error::Option { name: "allowed_networks", why: error.to_string() })?;
+        let transfers = Transfers::new(networks, places, buckets);
         let cache = Cache::new(directory.join("cache"), options.cache_bytes_max);
         let (users, incoming, outgoing) = (Users::new(options), Turns::default(), Turns::default());
         Ok(Arc::new(Self { layout, transfers, repository, cache, users, incoming, outgoing }))

@@ -10,6 +10,8 @@ mod store;
 
 pub use fetch::save;
 
+use std::sync::{Arc, OnceLock};
+
 use mainspring_model::spec::Digest;
 use reqwest::Client;
 
@@ -28,22 +30,25 @@ pub struct Limits {
     pub digest: Option<Digest>,
 }
 
+/// A client that is made when it is needed: most nodes never copy anything, and all the certificates of the machine are in it.
+type Made = Arc<OnceLock<Client>>;
+
 /// Copies files for jobs.
 #[derive(Debug, Clone)]
 pub struct Transfers {
     networks: Networks,
     places: Places,
     buckets: Buckets,
-    client: Client,
-    uploads: Client,
+    client: Made,
+    uploads: Made,
     credentials: Option<Credentials>,
 }
 
 impl Transfers {
     /// With these addresses allowed beside the public ones, these directories for `file:`, and these buckets for `s3:`.
-    pub fn new(networks: Networks, places: Places, buckets: Buckets) -> Result<Self, Error> {
-        let (client, uploads) = (guarded::client(&networks)?, guarded::upload_client(&networks)?);
-        Ok(Self { networks, places, buckets, client, uploads, credentials: None })
+    pub fn new(networks: Networks, places: Places, buckets: Buckets) -> Self {
+        let (client, uploads) = Default::default();
+        Self { networks, places, buckets, client, uploads, credentials: None }
     }
 
     /// With these credentials for buckets instead of those of the environment.
@@ -54,6 +59,14 @@ impl Transfers {
     /// Whether a text is a URL that can be copied from or to; anything else is a path.
     pub fn is_url(text: &str) -> bool {
         ["file:", "http:", "https:", "s3:"].iter().any(|scheme| text.starts_with(scheme))
+    }
+
+    fn client(&self) -> Result<&Client, Error> {
+        made(&self.client, || guarded::client(&self.networks))
+    }
+
+    fn upload_client(&self) -> Result<&Client, Error> {
+        made(&self.uploads, || guarded::upload_client(&self.networks))
     }
 
     /// A bucket and the key in it.
@@ -67,4 +80,12 @@ impl Transfers {
             location::bucket(url, "/", self.credentials.as_ref(), guarded::transport(&self.networks)?)?;
         Ok((operator, key))
     }
+}
+
+fn made(place: &OnceLock<Client>, make: impl FnOnce() -> Result<Client, Error>) -> Result<&Client, Error> {
+    if let Some(client) = place.get() {
+        return Ok(client);
+    }
+    let client = make()?;
+    Ok(place.get_or_init(|| client))
 }

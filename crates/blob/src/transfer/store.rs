@@ -47,7 +47,8 @@ impl Transfers {
         let (moved, moves) = watch::channel(());
         let content = ReaderStream::with_capacity(file, READ_BYTES).inspect(move |_| moved.send_replace(()));
         let body = Body::wrap_stream(content);
-        let request = self.uploads.put(url.clone()).header(reqwest::header::CONTENT_LENGTH, size).body(body);
+        let request = self.upload_client()?.put(url.clone());
+        let request = request.header(reqwest::header::CONTENT_LENGTH, size).body(body);
         let answer = tokio::select! {
             answer = request.send() => answer.map_err(|error| Error::network(url.as_str(), &error))?,
             () = silence(moves) => {

@@ -1,3 +1,5 @@
+//! What is told to whom, in which order and with which marks: no mark before what it covers.
+
 use std::sync::Arc;
 
 use mainspring_model::{CellId, Epoch, JobId, RunId, RunState, Timestamp};
