@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use mainspring_engine::Occurrence;
 use mainspring_model::{JobId, Timestamp};
-use tokio::time::sleep;
+use tokio::time::{Instant, interval_at, sleep, timeout_at};
 
 use super::heard::Heard;
 use super::jobs::{self, Jobs, Rhythm};
@@ -19,6 +19,7 @@ use crate::store::databases::Databases;
 use crate::table::{Bar, Table};
 
 const START: Duration = Duration::from_secs(10);
+const SECOND: Duration = Duration::from_secs(1);
 const SECOND_US: i64 = 1_000_000;
 const MINUTE_US: i64 = 60 * SECOND_US;
 
@@ -94,16 +95,12 @@ fn at(sorted: &[f64], part: f64) -> f64 {
 /// How long a commit takes that has nothing to do with us, tried in the middle of each second until then: what the disk
 /// does in these minutes befalls both.
 async fn raw_commits(options: &Options, databases: &Databases, until: Timestamp) -> Result<Vec<f64>> {
+    let (now, began) = (jobs::now(), Instant::now());
+    let end = began + until.since(now);
+    let to_middle = SECOND_US + SECOND_US / 2 - now.as_micros().rem_euclid(SECOND_US);
+    let mut middles = interval_at(began + Duration::from_micros(to_middle.unsigned_abs()), SECOND);
     let mut took = Vec::new();
-    loop {
-        let now = jobs::now();
-        let middle = now.as_micros().div_euclid(SECOND_US) * SECOND_US + SECOND_US + SECOND_US / 2;
-        let next = Timestamp::from_micros(middle);
-        if next >= until {
-            sleep(until.since(now)).await;
-            break;
-        }
-        sleep(next.since(now)).await;
+    while timeout_at(end, middles.tick()).await.is_ok() {
         let raw = limits::commits(options.store, databases, 1, Duration::from_micros(1)).await?;
         took.push(1e3 / raw.rate());
     }
