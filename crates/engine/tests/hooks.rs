@@ -44,6 +44,22 @@ fn send(world: &mut World, job: &Job, command: TriggerCommand) {
     world.handle(Event::Tick);
 }
 
+/// Calls that come before anything of the first is written; nothing is until somebody commits.
+fn send_together(world: &mut World, job: &Job, commands: impl IntoIterator<Item = TriggerCommand>) {
+    world.commits = false;
+    for command in commands {
+        world.command_trigger(job, "webhook", command);
+    }
+    world.handle(Event::Tick);
+}
+
+/// The store is there again, and everything is done that was held back.
+fn catch_up(world: &mut World) {
+    world.commits = true;
+    world.settle();
+    world.pass(millis(1));
+}
+
 /// What was answered since the last time it was asked.
 fn answers(world: &mut World) -> Vec<Answer> {
     let replies = world.messages().into_iter();
@@ -122,14 +138,8 @@ fn those_who_send_the_same_at_once_get_the_same_run() {
     let mut world = World::new();
     let job = world.trigger_job(&["webhook: {}"]);
     world.messages();
-    world.commits = false;
-    for key in ["d1", "d2", "d1"] {
-        world.command_trigger(&job, "webhook", delivery(key));
-    }
-    world.handle(Event::Tick);
-    world.commits = true;
-    world.settle();
-    world.pass(millis(1));
+    send_together(&mut world, &job, ["d1", "d2", "d1"].map(delivery));
+    catch_up(&mut world);
     let runs = world.runs_of(&job);
     assert_eq!(runs.len(), 2);
     let answers = answers(&mut world);
@@ -211,14 +221,8 @@ fn bounds_hold_for_calls_too() {
     let job = world.trigger_job(&["webhook: {}, count: 2"]);
     world.messages();
     // Two are under way when the third comes, and one of them came twice.
-    world.commits = false;
-    for key in ["d1", "d2", "d1", "d3"] {
-        world.command_trigger(&job, "webhook", delivery(key));
-    }
-    world.handle(Event::Tick);
-    world.commits = true;
-    world.settle();
-    world.pass(millis(1));
+    send_together(&mut world, &job, ["d1", "d2", "d1", "d3"].map(delivery));
+    catch_up(&mut world);
     let refusals = answers(&mut world);
     let over = |answer: &&Answer| matches!(answer, Answer::Refused { code: ErrorCode::Inactive, .. });
     assert_eq!(refusals.iter().filter(over).count(), 1, "{refusals:?}");
@@ -380,11 +384,7 @@ fn what_a_put_overtakes_is_counted_to_the_end() {
     let mut world = World::new();
     let job = world.trigger_job(&["webhook: {}, count: 3000"]);
     world.pass(secs(30));
-    world.commits = false;
-    for _ in 0..2_500 {
-        world.command_trigger(&job, "webhook", call_of(None, None));
-    }
-    world.handle(Event::Tick);
+    send_together(&mut world, &job, (0..2_500).map(|_| call_of(None, None)));
     let changed = world.change_job(&job, |spec| spec.triggers[0].pause_after = 5.try_into().ok());
     world.write_triggers(&changed);
     while world.commit() {}
@@ -405,11 +405,7 @@ fn a_delivery_counts_when_its_run_is_in_the_store() {
     send(&mut world, &job, delivery("one"));
     let first = world.runs_of(&job)[0].head.id;
     another_owner(&mut world);
-    world.commits = false;
-    for key in ["one", "two"] {
-        world.command_trigger(&job, "webhook", delivery(key));
-    }
-    world.handle(Event::Tick);
+    send_together(&mut world, &job, ["one", "two"].map(delivery));
     assert!(world.commit(), "one is refused, because it is there; two is inserted");
     assert_eq!(world.runs_of(&job).len(), 2);
     assert_eq!(world.trigger(&job, "webhook").state.fired, 1, "the second has not begun");
@@ -436,14 +432,8 @@ fn who_repeats_what_turns_out_to_be_an_earlier_delivery_is_told_of_that_one() {
     send(&mut world, &job, delivery("one"));
     let first = made(&mut world);
     another_owner(&mut world);
-    world.commits = false;
-    for _ in 0..3 {
-        world.command_trigger(&job, "webhook", delivery("one"));
-    }
-    world.handle(Event::Tick);
-    world.commits = true;
-    world.settle();
-    world.pass(millis(1));
+    send_together(&mut world, &job, ["one"; 3].map(delivery));
+    catch_up(&mut world);
     assert_eq!(world.runs_of(&job).len(), 1);
     assert_eq!(answers(&mut world), vec![Answer::Submitted { run: first, duplicate: true }; 3]);
     let lines = world.lines(&job, "webhook");
@@ -459,18 +449,12 @@ fn who_repeats_a_delivery_that_is_being_inserted_is_told_of_its_run() {
         let job = world.trigger_job(&[&format!("webhook: {{}}, count: {count}")]);
         world.pass(secs(30));
         world.messages();
-        world.commits = false;
-        for key in keys {
-            world.command_trigger(&job, "webhook", delivery(key));
-        }
-        world.handle(Event::Tick);
+        send_together(&mut world, &job, keys.iter().map(|key| delivery(key)));
         // While the first is being written, and again when it is about to begin.
         world.command_trigger(&job, "webhook", delivery("one"));
         assert!(world.commit());
         world.command_trigger(&job, "webhook", delivery("one"));
-        world.commits = true;
-        world.settle();
-        world.pass(millis(1));
+        catch_up(&mut world);
         send(&mut world, &job, delivery("one"));
         let runs = world.runs_of(&job);
         assert_eq!(runs.len(), count);
@@ -489,15 +473,9 @@ fn what_turns_out_to_be_an_earlier_delivery_takes_nobodys_place() {
     world.pass(secs(30));
     send(&mut world, &job, delivery("one"));
     another_owner(&mut world);
-    world.commits = false;
     // The caller of the first did not find its run: the place that it would take is kept until that is known.
-    for key in ["one", "two", "three"] {
-        world.command_trigger(&job, "webhook", delivery(key));
-    }
-    world.handle(Event::Tick);
-    world.commits = true;
-    world.settle();
-    world.pass(millis(1));
+    send_together(&mut world, &job, ["one", "two", "three"].map(delivery));
+    catch_up(&mut world);
     assert_eq!(world.runs_of(&job).len(), 2);
     assert_eq!(world.trigger(&job, "webhook").state.fired, 2);
     let lines = world.ledger(&job, "webhook");
@@ -511,11 +489,7 @@ fn a_call_behind_one_that_has_not_begun_counts_for_the_next_owner() {
     let mut world = World::new();
     let job = world.trigger_job(&["webhook: {}, count: 3"]);
     world.pass(secs(30));
-    world.commits = false;
-    for command in [delivery("one"), call(None)] {
-        world.command_trigger(&job, "webhook", command);
-    }
-    world.handle(Event::Tick);
+    send_together(&mut world, &job, [delivery("one"), call(None)]);
     assert!(world.commit(), "both are inserted, and one of them has begun");
     assert_eq!((world.runs_of(&job).len(), world.ledger(&job, "webhook").len()), (2, 1));
     world.commits = true;
@@ -575,9 +549,7 @@ fn who_cancels_what_turns_out_to_be_an_earlier_delivery_cancels_nothing() {
     send(&mut world, &job, delivery("d1"));
     let first = made(&mut world);
     another_owner(&mut world);
-    world.commits = false;
-    world.command_trigger(&job, "webhook", delivery("d1"));
-    world.handle(Event::Tick);
+    send_together(&mut world, &job, [delivery("d1")]);
     world.cancel(TriggerKey { job: job.id, name: "webhook".into() }.run_at(at(0) + Duration::from_micros(2)));
     world.commits = true;
     world.settle();
