@@ -455,15 +455,34 @@ fn who_repeats_a_delivery_that_is_being_inserted_is_told_of_its_run() {
         assert!(world.commit());
         world.command_trigger(&job, "webhook", delivery("one"));
         catch_up(&mut world);
-        send(&mut world, &job, delivery("one"));
         let runs = world.runs_of(&job);
         assert_eq!(runs.len(), count);
+        send(&mut world, &job, known_delivery("one", runs[0].head.id));
         let answers = answers(&mut world);
         let first = Answer::Submitted { run: runs[0].head.id, duplicate: true };
         let repeats = keys.iter().filter(|key| **key == "one").count() - 1 + 3;
         assert_eq!(answers.iter().filter(|answer| **answer == first).count(), repeats, "{answers:?}");
         assert_eq!(answers.len(), count + repeats, "{answers:?}");
     }
+}
+
+/// Who looked and found none is right: a delivery is one run for as long as that is kept.
+#[test]
+fn a_delivery_whose_run_was_removed_makes_another() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job(&["webhook: {}"]);
+    world.pass(secs(30));
+    world.messages();
+    send(&mut world, &job, delivery("one"));
+    let first = made(&mut world);
+    world.finish(first);
+    world.pass(secs(1));
+    let rule = mainspring_store::Retention { job: Some(job.id), made_before: None, keep_newest: Some(0) };
+    assert_eq!(world.store.retain(&rule, 10).expect("a rule"), 1);
+    world.messages();
+    send(&mut world, &job, delivery("one"));
+    assert_ne!(made(&mut world), first);
 }
 
 #[test]

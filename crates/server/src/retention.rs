@@ -48,7 +48,7 @@ pub(crate) enum Scope {
     All,
 }
 
-/// Leaves the store to others for most of the time, whatever a look costs.
+/// Leaves the store to others for most of the time.
 struct Pace {
     began: Instant,
 }
@@ -71,14 +71,15 @@ impl Pace {
 /// Removes what is past its time.
 pub(crate) async fn hold(store: &dyn Store, now: Timestamp, keeping: Keeping, scope: Scope) -> Result<()> {
     let mut pace = Pace::new();
-    hold_jobs(store, now, keeping, &mut pace).await?;
-    if scope == Scope::All {
-        hold_strays(store, now, keeping, &mut pace).await?;
-    }
+    // First what is soon done: looking at every job may take long.
     store.retain_counters(now - keeping.counters).await?;
     let expired = RecordRetention::Expired { at: now };
     while store.retain_records(expired.clone(), ROWS_AT_ONCE).await? == ROWS_AT_ONCE as u64 {
         sleep(BREATH).await;
+    }
+    hold_jobs(store, now, keeping, &mut pace).await?;
+    if scope == Scope::All {
+        hold_strays(store, now, keeping, &mut pace).await?;
     }
     Ok(())
 }

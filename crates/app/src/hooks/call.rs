@@ -7,6 +7,7 @@ use mainspring_model::spec::{Call, Trigger, Webhook, When};
 use mainspring_model::{ErrorCode, Job, JobSpec};
 use mainspring_store::RecordKey;
 use mainspring_wire::api::Delivered;
+use serde_json::Map;
 
 use super::token::HookDocument;
 use super::{payload, seal, signature};
@@ -133,17 +134,21 @@ impl App {
         let call = Call { payload, headers, at: self.now() };
         let wrong = |prefix: &str, problems| Error::problems(ErrorCode::InvalidParameter, prefix, problems);
         let key = webhook.key(&call).map_err(|problem| wrong("", vec![problem]))?.map(short);
-        let declared = &found.spec.parameters;
-        let parameters =
-            found.trigger().parameters_for(&call, declared).map_err(|problems| wrong("", problems))?;
-        declared.resolve(&parameters).map_err(|problems| wrong("parameters", problems))?;
         let first = match &key {
             Some(key) => self.store.run_by_key(&found.job.namespace, &found.key.delivery(key)).await?,
             None => None,
         };
         let first = first.map(|run| run.head.id);
-        let version = found.version;
-        Ok(HookCall { at: call.at, key: key.map(Into::into), version, first, parameters })
+        let (at, key, version) = (call.at, key.map(Into::into), found.version);
+        if first.is_some() {
+            // What it brings was right for the job as it was then.
+            return Ok(HookCall { at, key, version, first, parameters: Map::new() });
+        }
+        let declared = &found.spec.parameters;
+        let parameters =
+            found.trigger().parameters_for(&call, declared).map_err(|problems| wrong("", problems))?;
+        declared.resolve(&parameters).map_err(|problems| wrong("parameters", problems))?;
+        Ok(HookCall { at, key, version, first, parameters })
     }
 }
 

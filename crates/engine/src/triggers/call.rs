@@ -55,7 +55,7 @@ impl Cell {
         let planned = self.call_moment(ix, call.at.min(now));
         let key = &self.triggers.entries[ix].row.key;
         let key = call.key.as_deref().map(|text| key.delivery(text));
-        let settled = || key.as_ref().and_then(|key| self.triggers.settled.get(key));
+        let settled = || key.as_ref().and_then(|key| self.triggers.settled.get(key, call.at));
         if let Some(first) = call.first.or_else(settled) {
             self.note(ix, None, repeated(planned, now, first));
             self.call_told(ix, planned, false);
@@ -127,7 +127,7 @@ impl Cell {
     /// The run of a delivery has begun.
     pub(crate) fn call_begun(&mut self, now: Timestamp, run: usize) {
         let first = self.runs.entries[run].head.id;
-        let Some((ix, planned)) = self.called(run, first) else { return };
+        let Some((ix, planned)) = self.called(now, run, first) else { return };
         let counts = self.fired_begun(now, ix, run);
         self.call_told(ix, planned, counts);
     }
@@ -135,7 +135,7 @@ impl Cell {
     /// The store has another run of the same delivery: this one never was.
     pub(crate) fn call_repeated(&mut self, now: Timestamp, run: usize, first: RunId) {
         if self.is_open_call(run)
-            && let Some((ix, planned)) = self.called(run, first)
+            && let Some((ix, planned)) = self.called(now, run, first)
         {
             self.note(ix, None, repeated(planned, now, first));
             self.call_told(ix, planned, false);
@@ -157,13 +157,13 @@ impl Cell {
     }
 
     /// The trigger whose call made a run, and the moment of that; the call is settled, with the first run of its delivery.
-    fn called(&mut self, run: usize, first: RunId) -> Option<(usize, Timestamp)> {
+    fn called(&mut self, now: Timestamp, run: usize, first: RunId) -> Option<(usize, Timestamp)> {
         let head = self.runs.entries[run].head.clone();
         let fired = head.fired.as_ref()?;
         let ix = self.triggers.find(head.job, &fired.trigger);
         if let Some(key) = &head.idempotency_key {
             self.triggers.unbegun.remove(key);
-            self.triggers.settled.insert(key, first);
+            self.triggers.settled.insert(key, first, now);
         }
         Some((ix?, fired.planned))
     }

@@ -36,7 +36,8 @@ pub(super) struct Open {
 /// What deliveries came to lately. Whoever sends one again may have looked for its run before that was in the store.
 #[derive(Debug, Default)]
 pub(super) struct Settled {
-    runs: FxHashMap<Arc<str>, RunId>,
+    /// Each run, and since when it is known.
+    runs: FxHashMap<Arc<str>, (RunId, Timestamp)>,
     order: VecDeque<Arc<str>>,
 }
 
@@ -44,14 +45,15 @@ impl Settled {
     /// Deliveries that are remembered: more than come between a look at the store and the word of the owner.
     const MAX: usize = 16_384;
 
-    /// The run of a delivery.
-    pub(super) fn get(&self, delivery: &str) -> Option<RunId> {
-        self.runs.get(delivery).copied()
+    /// The run of a delivery, for a call that came before it was known. A later one has looked, and knows better: the run may
+    /// be removed by now.
+    pub(super) fn get(&self, delivery: &str, called_at: Timestamp) -> Option<RunId> {
+        self.runs.get(delivery).filter(|(_, since)| called_at <= *since).map(|(run, _)| *run)
     }
 
-    pub(super) fn insert(&mut self, delivery: &str, run: RunId) {
+    pub(super) fn insert(&mut self, delivery: &str, run: RunId, now: Timestamp) {
         let delivery: Arc<str> = delivery.into();
-        if self.runs.insert(Arc::clone(&delivery), run).is_some() {
+        if self.runs.insert(Arc::clone(&delivery), (run, now)).is_some() {
             return;
         }
         self.order.push_back(delivery);
