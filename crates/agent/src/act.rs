@@ -159,7 +159,7 @@ impl Driver {
                 let end = TaskEnd {
                     cause: vanished,
                     stopped: false,
-                    elapsed: None,
+                    begun_ago: None,
                     result: None,
                     usage: <_>::default(),
                 };

@@ -11,7 +11,7 @@ use std::time::Duration;
 use mainspring_model::{AttemptToken, NodeId, Timestamp};
 use mainspring_sidecar::Layout;
 use mainspring_sidecar::clock::monotonic_us;
-use mainspring_sidecar::protocol::{Event, Start};
+use mainspring_sidecar::protocol::{Event, Request, Start};
 use mainspring_wire::agent::{FromNode, NodeWord};
 use prost::Message;
 use rustc_hash::FxHashMap;
@@ -266,6 +266,13 @@ impl Driver {
             }
         };
         let _ = tokio::time::timeout(FAREWELL_PATIENCE, leave).await;
+    }
+
+    /// Lets the sidecar go, which stays for its tasks alone: what it knows of those that ended is in its journal.
+    pub(crate) async fn dismiss_sidecar(&mut self) {
+        let Some(mut link) = self.link.take() else { return };
+        link.send(&Request::Shutdown { force: false });
+        let _ = tokio::time::timeout(FAREWELL_PATIENCE, link.read_to_end()).await;
     }
 }
 

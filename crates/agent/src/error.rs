@@ -16,6 +16,9 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// Somebody else is the agent of the directory.
+    #[error("another agent uses {}; end it first, or give this one a directory of its own with --data", .0.display())]
+    InUse(PathBuf),
     /// The sidecar cannot be started or speaks another language.
     #[error("sidecar: {0}")]
     Sidecar(#[from] mainspring_sidecar::Error),

@@ -3,7 +3,7 @@
 //! The node's id is not here but in the sidecar's journal: a node that lost its journal is another node, and a credential
 //! of the old one is of no use to it.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -32,6 +32,18 @@ impl Identity {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
         made.map_err(Error::file("make", &directory))?;
         Ok(Self { directory })
+    }
+
+    /// The directory is this process's alone until the answer is dropped.
+    pub(crate) fn lock(&self) -> Result<File, Error> {
+        let path = self.directory.join("lock");
+        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+        let file = file.map_err(Error::file("open", &path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(Error::InUse(self.directory.clone())),
+            Err(TryLockError::Error(error)) => Err(Error::file("lock", &path)(error)),
+        }
     }
 
     /// The agent's own directory.
@@ -116,6 +128,17 @@ mod tests {
         assert_eq!(identity.credential(other).unwrap(), None);
         let mode = fs::metadata(data.path().join("agent/credential")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_directory_is_of_one_agent_at_a_time() {
+        let data = tempfile::tempdir().unwrap();
+        let lock = || Identity::open(data.path()).unwrap().lock();
+        let first = lock().unwrap();
+        let said = lock().unwrap_err().to_string();
+        assert!(said.starts_with("another agent uses ") && said.contains("--data"), "{said}");
+        drop(first);
+        lock().unwrap();
     }
 
     #[test]

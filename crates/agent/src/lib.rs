@@ -32,4 +32,4 @@ mod tasks;
 
 pub use error::Error;
 pub use options::{Options, SidecarCommand};
-pub use run::run;
+pub use run::{node, run};

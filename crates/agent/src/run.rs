@@ -1,10 +1,13 @@
 //! Starting an agent: the sidecar first, because the node's id and its tasks are there, then the way to the schedulers.
 
 use std::future::Future;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use mainspring_model::NodeId;
-use mainspring_sidecar::Layout;
-use mainspring_sidecar::protocol::{Event, Request};
+use mainspring_sidecar::protocol::{Event, Request, VERSION};
+use mainspring_sidecar::{Error as SidecarError, Layout};
 use rustc_hash::FxHashMap;
 use tokio::sync::mpsc;
 
@@ -17,7 +20,7 @@ use crate::logs::Logs;
 use crate::options::Options;
 use crate::prepare::Fetcher;
 use crate::repository::Repository;
-use crate::sidecar::Link;
+use crate::sidecar::{Link, RETRY_MAX, RETRY_MIN};
 use crate::stream::{self, Dialer};
 use crate::tasks::Roll;
 
@@ -28,6 +31,7 @@ const STREAM_EVENTS_MAX: usize = 16;
 /// drained first. Returns an error only for what trying again does not help.
 pub async fn run(options: Options, shutdown: impl Future<Output = ()> + Send) -> Result<(), Error> {
     check(&options)?;
+    let _lock = Identity::open(&options.data)?.lock()?;
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
         let started = tokio::select! {
@@ -43,7 +47,10 @@ pub async fn run(options: Options, shutdown: impl Future<Output = ()> + Send) ->
             Err(Error::JournalLost) => {
                 tracing::warn!("the sidecar lost its journal; joining as another node")
             }
-            outcome => return outcome,
+            outcome => {
+                driver.dismiss_sidecar().await;
+                return outcome;
+            }
         }
     }
 }
@@ -55,10 +62,54 @@ fn check(options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
+/// The id of the node whose directory this is, for a process that must know it before its agent runs. Starts the sidecar if
+/// there is none.
+pub async fn node(options: &Options) -> Result<NodeId, Error> {
+    let data = absolute(options)?;
+    let mut wait = RETRY_MIN;
+    loop {
+        let mut link = Link::dial(options.sidecar.clone(), Layout::new(&data)).await;
+        link.send(&Request::Hello { version: VERSION, subscribe: false });
+        if let Some(met) = unless_hung_up(introduce(&mut link).await, &mut wait).await {
+            return met.map(|(node, _)| node);
+        }
+    }
+}
+
+/// Starts with a sidecar that stays: one that was about to end when we came is replaced by another.
 async fn start(options: &Options) -> Result<(Driver, Dialer), Error> {
+    let mut wait = RETRY_MIN;
+    loop {
+        if let Some(started) = unless_hung_up(start_once(options).await, &mut wait).await {
+            return started;
+        }
+    }
+}
+
+/// Nothing, after a while, when the sidecar hung up: it is worth another try.
+async fn unless_hung_up<T>(met: Result<T, Error>, wait: &mut Duration) -> Option<Result<T, Error>> {
+    match met {
+        Err(Error::Sidecar(SidecarError::Io { source, .. })) if hung_up(source.kind()) => {
+            tracing::warn!(error = %source, "the sidecar hung up; trying again");
+            tokio::time::sleep(*wait).await;
+            *wait = (*wait * 2).min(RETRY_MAX);
+            None
+        }
+        met => Some(met),
+    }
+}
+
+fn absolute(options: &Options) -> Result<PathBuf, Error> {
+    std::path::absolute(&options.data).map_err(Error::file("find", &options.data))
+}
+
+fn hung_up(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe)
+}
+
+async fn start_once(options: &Options) -> Result<(Driver, Dialer), Error> {
     let identity = Identity::open(&options.data)?;
-    let data = std::path::absolute(&options.data).map_err(Error::file("find", &options.data))?;
-    let layout = Layout::new(data);
+    let layout = Layout::new(absolute(options)?);
     let mut link = Link::open(options.sidecar.clone(), layout.clone()).await;
     let (node, events) = introduce(&mut link).await?;
     let profile = facts::profile(node, options);
@@ -146,9 +197,8 @@ async fn introduce(link: &mut Link) -> Result<(NodeId, Vec<Event>), Error> {
 }
 
 async fn exchange(link: &mut Link, events: &mut Vec<Event>) -> Result<(), Error> {
-    let lost = |source| {
-        Error::Sidecar(mainspring_sidecar::Error::Io { context: "the sidecar is gone".to_owned(), source })
-    };
+    let lost =
+        |source| Error::Sidecar(SidecarError::Io { context: "the sidecar is gone".to_owned(), source });
     link.flush().map_err(lost)?;
     link.ready().await.map_err(lost)?;
     link.receive(events).map_err(lost)

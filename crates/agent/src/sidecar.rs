@@ -22,8 +22,8 @@ const ADDRESS_BYTES_MAX: usize = 100;
 /// Bytes asked of the socket at once.
 const READ_BYTES: usize = 256 * 1024;
 /// The first and the longest wait between two tries to find or start a sidecar.
-const RETRY_MIN: Duration = Duration::from_millis(50);
-const RETRY_MAX: Duration = Duration::from_secs(5);
+pub(crate) const RETRY_MIN: Duration = Duration::from_millis(50);
+pub(crate) const RETRY_MAX: Duration = Duration::from_secs(5);
 
 /// An open connection.
 #[derive(Debug)]
@@ -34,17 +34,20 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Connects, starting the sidecar if nobody answers; tries until it works.
+    /// As [`Self::dial`], and asks for everything that the sidecar knows and will.
     pub(crate) async fn open(command: SidecarCommand, layout: Layout) -> Self {
+        let mut link = Self::dial(command, layout).await;
+        link.send(&Request::Hello { version: VERSION, subscribe: true });
+        link.send(&Request::List);
+        link
+    }
+
+    /// Connects, starting the sidecar if nobody answers; tries until it works.
+    pub(crate) async fn dial(command: SidecarCommand, layout: Layout) -> Self {
         let mut wait = RETRY_MIN;
         loop {
             match connect_or_start(&command, &layout).await {
-                Ok(stream) => {
-                    let mut link = Self { stream, incoming: Vec::new(), outgoing: Vec::new() };
-                    link.send(&Request::Hello { version: VERSION, subscribe: true });
-                    link.send(&Request::List);
-                    return link;
-                }
+                Ok(stream) => return Self { stream, incoming: Vec::new(), outgoing: Vec::new() },
                 Err(error) => tracing::warn!(%error, "no sidecar; trying again"),
             }
             tokio::time::sleep(wait).await;
@@ -103,6 +106,18 @@ impl Link {
             self.incoming = Vec::new();
         }
         if ended { Err(ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
+    }
+
+    /// Writes what is left and reads until the other end is gone, or says that it stays.
+    pub(crate) async fn read_to_end(&mut self) -> io::Result<()> {
+        let mut events = Vec::new();
+        while !events.contains(&Event::ShuttingDown { accepted: false }) {
+            events.clear();
+            self.flush()?;
+            self.ready().await?;
+            self.receive(&mut events)?;
+        }
+        Ok(())
     }
 }
 

@@ -101,6 +101,11 @@ impl Dialer {
                     let _ = self.events.send(StreamEvent::Refused(error)).await;
                     return;
                 }
+                Err(DialError::Again(status)) if self.refused => tracing::warn!(
+                    %url,
+                    error = %status.message(),
+                    "this node is not let in: it was removed, or belongs to another cluster; `mainspring node token` gives a token for --join-token"
+                ),
                 Err(DialError::Again(status)) => {
                     tracing::warn!(%url, error = %status.message(), code = ?status.code(), "no scheduler there");
                 }

@@ -88,9 +88,10 @@ pub(crate) fn end_of(finished: &Finished, node: NodeId) -> TaskEnd {
         (End::Signalled(signal), _) => Cause::Signal { signal: *signal },
         (End::Lost, _) => Cause::Vanished { node },
     };
-    if finished.result_too_long && cause.is_success() {
-        let message = format!("the result is longer than {} bytes", limits::RESULT_BYTES_MAX);
-        cause = Cause::Error { class: "result_too_large".into(), message: message.into() };
+    if cause.is_success()
+        && let Some((class, message)) = bad_result(finished)
+    {
+        cause = Cause::Error { class: class.into(), message: message.into() };
     }
     let executed = !matches!(finished.end, End::NotExecuted(_));
     TaskEnd {
@@ -99,8 +100,8 @@ pub(crate) fn end_of(finished: &Finished, node: NodeId) -> TaskEnd {
             finished.stopped_by,
             Some(StopCause::Requested | StopCause::LeaseOver | StopCause::Shutdown)
         ),
-        elapsed: executed.then(|| span(finished.started_at_us, finished.finished_at_us)),
-        result: finished.result.clone().filter(is_json),
+        begun_ago: executed.then(|| span(finished.started_at_us, wall_us())),
+        result: finished.result.clone().filter(|result| check_json(result).is_ok()),
         usage: Usage {
             cpu_us: finished.cpu_user_us.saturating_add(finished.cpu_system_us),
             memory_peak_bytes: finished.memory_peak_bytes,
@@ -119,7 +120,7 @@ pub(crate) fn refused(refusal: Refusal, message: String, node: NodeId) -> TaskEn
     };
     // What is over already may have said something.
     let usage = Usage { silent: refusal != Refusal::AlreadyOver, ..Usage::default() };
-    TaskEnd { cause, stopped: false, elapsed: None, result: None, usage }
+    TaskEnd { cause, stopped: false, begun_ago: None, result: None, usage }
 }
 
 /// Reads a line of a progress file: a JSON object with `fraction` and `message`, or a number and words.
@@ -149,10 +150,22 @@ pub(crate) fn progress(line: &str) -> Progress {
     Progress { permille: (told.fraction.clamp(0.0, 1.0) * 1000.0).round() as u16, message: message.into() }
 }
 
-/// A result is JSON; what is not becomes none, and the task's output file is its own affair.
-fn is_json(result: &Bytes) -> bool {
+/// What is wrong with the result of a task that ended well: whoever relies on it should not find out later.
+fn bad_result(finished: &Finished) -> Option<(&'static str, String)> {
+    if finished.result_too_long {
+        let message = format!("the result is longer than {} bytes", limits::RESULT_BYTES_MAX);
+        return Some(("result_too_large", message));
+    }
+    let result = finished.result.as_ref().filter(|result| !result.is_empty())?;
+    let wrong = check_json(result).err()?;
+    Some(("result_not_json", format!("$MAINSPRING_OUTPUT holds no JSON: {wrong}")))
+}
+
+fn check_json(result: &Bytes) -> Result<(), String> {
     // A text that is passed over is not looked at by the parser.
-    std::str::from_utf8(result).is_ok_and(|text| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok())
+    let text = std::str::from_utf8(result).map_err(|error| error.to_string())?;
+    let read = serde_json::from_str::<serde::de::IgnoredAny>(text);
+    read.map(drop).map_err(|error| error.to_string())
 }
 
 fn span(from_us: i64, to_us: i64) -> Duration {
@@ -211,11 +224,15 @@ mod tests {
         check(End::Exited(3), None, Cause::Exit { code: 3 }, false);
         check(End::Signalled(15), Some(StopCause::Requested), Cause::Signal { signal: 15 }, true);
         check(End::Signalled(9), Some(StopCause::LeaseOver), Cause::Lost { node }, true);
-        check(End::Exited(0), Some(StopCause::LeaseOver), Cause::Exit { code: 0 }, true);
+        let message = "$MAINSPRING_OUTPUT holds no JSON: expected ident at line 1 column 2".into();
+        let unfit = Cause::Error { class: "result_not_json".into(), message };
+        check(End::Exited(0), Some(StopCause::LeaseOver), unfit, true);
         check(End::Signalled(9), Some(StopCause::Timeout), Cause::Timeout { limit: TimeoutKind::Run }, false);
         check(End::Lost, None, Cause::Vanished { node }, false);
         let failed = end_of(&finished(End::NotExecuted("no such file".into()), None), node);
-        assert_eq!(failed.elapsed, None);
-        assert_eq!(end_of(&finished(End::Exited(0), None), node).elapsed, Some(Duration::from_micros(250)));
+        assert_eq!(failed.begun_ago, None);
+        // Long before it is told: since then, not for as long as it took.
+        let ago = end_of(&finished(End::Exited(0), None), node).begun_ago.unwrap();
+        assert!(ago > Duration::from_secs(86_400), "{ago:?}");
     }
 }

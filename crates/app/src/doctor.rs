@@ -75,7 +75,7 @@ impl App {
         let mut after = None;
         loop {
             let page = self.store.all_nodes(after, model_limits::PAGE_ROWS_MAX).await?;
-            up += page.rows.iter().filter(|node| node.state == NodeState::Up).count();
+            up += page.rows.iter().filter(|node| node.takes_work()).count();
             after = page.rows.last().filter(|_| page.more).map(|node| node.id);
             lost.extend(page.rows.into_iter().filter(|node| node.state == NodeState::Lost));
             if after.is_none() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use mainspring_model::{
-    CellId, ErrorCode, Labels, Node, NodeId, Resources, duration_text, limits as model_limits,
+    CellId, ErrorCode, Labels, Node, NodeId, NodeState, Resources, duration_text, limits as model_limits,
 };
 use mainspring_store::{Outcome, Record, RecordKey, Write};
 use mainspring_wire::api::{self, DrainRequest, NodeLabels, Page, Pool};
@@ -30,13 +30,18 @@ impl App {
         request: &PageRequest,
     ) -> Result<Page<api::Node>> {
         self.allow(caller, Operation::NodeList, None).await?;
+        if let Some(unknown) = state.filter(|state| !NodeState::NAMES.contains(state)) {
+            let known = NodeState::NAMES.join(", ");
+            let message = format!("`{unknown}` is not a state of nodes; use {known}");
+            return Err(Error::field(ErrorCode::InvalidRequest, "state", message));
+        }
         let part = self.store.all_nodes(request.after()?, request.rows()?).await?;
         let next_cursor = part.rows.last().filter(|_| part.more).map(|node| node.id.to_string());
         let mut live = LiveNodes::default();
         let mut items = Vec::new();
         for node in &part.rows {
             let wanted = pool.is_none_or(|pool| pool == &*node.pool)
-                && state.is_none_or(|state| state == node.state.name());
+                && state.is_none_or(|state| state == node.state_name());
             if wanted {
                 items.push(self.describe_node(node, &mut live).await?);
             }
@@ -67,8 +72,8 @@ impl App {
                     capacity: Resources::ZERO,
                     running: 0,
                 });
-                *pool.nodes.entry(node.state.name().to_owned()).or_default() += 1;
-                if node.state == mainspring_model::NodeState::Up {
+                *pool.nodes.entry(node.state_name().to_owned()).or_default() += 1;
+                if node.takes_work() {
                     pool.slots += u64::from(node.slots);
                     if let Some(sum) = pool.capacity.checked_add(&node.capacity) {
                         pool.capacity = sum;

@@ -40,6 +40,9 @@ pub(crate) const HOOK_CLAIM: RecordKind = RecordKind(14);
 /// Calendars, by (namespace, name).
 pub(crate) const CALENDAR: RecordKind = RecordKind(15);
 
+/// Nodes that live in the process of their server, by node.
+pub(crate) const RESIDENT: RecordKind = RecordKind(16);
+
 /// What a record says, as bytes.
 pub(crate) fn encode<T: Serialize>(document: &T) -> Vec<u8> {
     // Documents are our own types with text keys: they always serialize.

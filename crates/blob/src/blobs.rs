@@ -44,7 +44,8 @@ impl Blobs {
             "file" => location::directory(&parsed)?,
             "s3" => {
                 let anywhere = Networks::parse(["0.0.0.0/0", "::/0"]).unwrap_or_default();
-                location::bucket(&parsed, parsed.path(), credentials, guarded::transport(&anywhere)?)?
+                let transport = guarded::transport(&anywhere, guarded::client(&anywhere)?);
+                location::bucket(&parsed, parsed.path(), credentials, transport)?
             }
             other => return Err(Error::url(url, format!("`{other}` is not `file` or `s3`"))),
         };

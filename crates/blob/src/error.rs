@@ -76,6 +76,9 @@ pub enum Error {
         /// Why.
         why: String,
     },
+    /// There is no way to speak HTTP from here, to whomever.
+    #[error("no HTTP client can be made on this machine: {0}")]
+    Client(String),
     /// The storage refused.
     #[error("storage: {0}")]
     Storage(String),

@@ -1,6 +1,6 @@
 //! What the server's refusal, or its silence, means to the person at the terminal: the words, the next step, the exit code.
 
-use mainspring_client::api::Problem;
+use mainspring_client::api::{FieldProblem, Problem};
 use mainspring_client::{Error, TransportError};
 use mainspring_model::ErrorCode;
 
@@ -27,7 +27,8 @@ impl From<Error> for Failure {
             Error::Silent => Self::new(Exit::Unavailable, error.to_string()).hint("try again"),
             Error::Unreadable(_) => Self::failed(error.to_string())
                 .hint("is this a Mainspring server, and of this version? `mainspring --version` tells ours"),
-            Error::Setup(_) => Self::usage(error.to_string()),
+            Error::Setup(_) => Self::usage(error.to_string())
+                .hint("a server is named by its whole URL, such as http://127.0.0.1:7468"),
             Error::Io(error) => error.into(),
         }
     }
@@ -36,13 +37,25 @@ impl From<Error> for Failure {
 fn refused(problem: &Problem) -> Failure {
     let code = ErrorCode::parse(&problem.code);
     let exit = code.map_or(Exit::Failed, Exit::of_code);
-    let mut message = if problem.detail.is_empty() { problem.title.clone() } else { problem.detail.clone() };
-    for field in &problem.errors {
-        let place = if field.path.is_empty() { String::new() } else { format!("{}: ", field.path) };
-        let hint = field.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
-        message.push_str(&format!("\n  {place}{}{hint}", field.message));
-    }
+    let detail = if problem.detail.is_empty() { &problem.title } else { &problem.detail };
+    let message = match problem.errors.as_slice() {
+        // The sentence is about this field already.
+        [one] if detail.ends_with(&one.message) => words(one),
+        fields => fields.iter().fold(detail.clone(), |all, field| format!("{all}\n  {}", words(field))),
+    };
     Failure::new(exit, message).hint(next_step(code, problem))
+}
+
+/// What is wrong with a field, and what to write instead.
+fn words(field: &FieldProblem) -> String {
+    let place = match field.path.as_str() {
+        "" => String::new(),
+        // What the API calls `q` is typed as a flag here.
+        "q" => "--query: ".to_owned(),
+        path => format!("{path}: "),
+    };
+    let hint = field.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+    format!("{place}{}{hint}", field.message)
 }
 
 fn next_step(code: Option<ErrorCode>, problem: &Problem) -> String {
@@ -60,7 +73,30 @@ fn next_step(code: Option<ErrorCode>, problem: &Problem) -> String {
             Some(id) => format!("the server's log has the details under request id {id}"),
             None => "look at the server's log".to_owned(),
         },
+        Some(ErrorCode::InvalidQuery) => {
+            "docs/api.md describes queries: `state:failed job:NAME label:team=data created>-2h`".to_owned()
+        }
+        Some(ErrorCode::NotFound) => format!("{} lists what there is", lister(problem)),
         Some(code) => format!("`mainspring explain {code}`"),
+    }
+}
+
+/// The command that lists things of the kind that was asked for.
+fn lister(problem: &Problem) -> &'static str {
+    let path = problem.instance.as_deref().unwrap_or_default();
+    let noun = path.trim_start_matches("/v1/").split('/').next().unwrap_or_default();
+    let is_of_job = |part: &str| path.contains(part);
+    match noun {
+        "jobs" if is_of_job("/triggers") => "`mainspring trigger list`",
+        "jobs" => "`mainspring jobs`",
+        "runs" => "`mainspring runs`",
+        "nodes" => "`mainspring nodes`",
+        "artifacts" => "`mainspring artifact list`",
+        "calendars" => "`mainspring calendar list`",
+        "namespaces" => "`mainspring namespace list`",
+        "tokens" => "`mainspring token list`",
+        "members" => "`mainspring member list`",
+        _ => "a list, such as `mainspring jobs` or `mainspring runs`,",
     }
 }
 

@@ -1,12 +1,9 @@
 //! What a command of the public API needs: a client, a namespace, and a way to speak.
 
 use mainspring_client::Client;
-use mainspring_client::api::Node;
-use mainspring_model::{NodeId, RunId};
 
 use crate::arguments::Global;
 use crate::config::{Config, Source, load};
-use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::target::{Targets, read_token};
@@ -37,55 +34,6 @@ impl Context {
     /// The namespace that was asked for; lists without one show all.
     pub(crate) fn namespace(&self) -> Option<&str> {
         self.namespace.as_deref()
-    }
-
-    /// The node with this id or name.
-    pub(crate) async fn find_node(&self, word: &str) -> Result<NodeId, Failure> {
-        match word.parse() {
-            Ok(id) => Ok(id),
-            Err(_) => by_name(self.client.nodes(None, None).all().await?, word),
-        }
-    }
-
-    /// The run with this id, or the newest run of the job with this name.
-    pub(crate) async fn find_run(&self, word: &str) -> Result<RunId, Failure> {
-        if let Ok(id) = word.parse() {
-            return Ok(id);
-        }
-        if word.starts_with("run_") {
-            return Err(Failure::usage(format!("`{word}` is not a run's id"))
-                .hint("an id is `run_` and 26 characters; `mainspring runs` lists them"));
-        }
-        let query = mainspring_client::RunsQuery {
-            namespace: self.namespace.clone(),
-            q: Some(format!("job:{word}")),
-            page_size: Some(1),
-        };
-        match self.client.runs(&query).next().await? {
-            Some(run) => {
-                self.output.say(format!("{} is the newest run of {word}", run.id));
-                Ok(run.id)
-            }
-            None => Err(Failure::new(Exit::NotFound, format!("there is no run of a job `{word}`"))
-                .hint("`mainspring runs` lists runs; a run is named by its id or by its job")),
-        }
-    }
-}
-
-/// A node that is gone for good only counts when no other has the name.
-fn by_name(nodes: Vec<Node>, name: &str) -> Result<NodeId, Failure> {
-    let (gone, there): (Vec<Node>, Vec<Node>) =
-        nodes.into_iter().filter(|node| node.name == name).partition(|node| node.state == "left");
-    let found = if there.is_empty() { gone } else { there };
-    match found.as_slice() {
-        [] => Err(Failure::new(Exit::NotFound, format!("there is no node `{name}`"))
-            .hint("`mainspring nodes` lists them")),
-        [node] => Ok(node.id),
-        several => {
-            let ids: Vec<String> = several.iter().map(|node| node.id.to_string()).collect();
-            Err(Failure::usage(format!("{} nodes are called `{name}`", several.len()))
-                .hint(format!("name one by its id: {}", ids.join(", "))))
-        }
     }
 }
 

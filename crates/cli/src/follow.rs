@@ -1,12 +1,15 @@
 //! Waiting for a run at the terminal: its output as it is written, what it waits for, and its exit code at the end.
 
+use std::convert::Infallible;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use mainspring_client::api::{LogLine, LogStream, Run};
+use mainspring_client::api::{LogLine, LogStream, Progress, Run};
 use mainspring_client::{LogEvent, LogFollow, LogQuery};
 use mainspring_model::{RunId, RunState};
 
+use crate::commands::runs::attempt_of;
 use crate::context::Context;
 use crate::exit::{self, Exit};
 use crate::failure::Failure;
@@ -14,6 +17,8 @@ use crate::output::{DIM, Output, Paint, state_style};
 
 /// How long a run may be silent before the person is told what it waits for.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// How often the progress of a run is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long the rest of the log may take once the run has ended.
 const REST_MAX: Duration = Duration::from_secs(10);
 
@@ -65,11 +70,38 @@ pub(crate) async fn to_end(context: &Context, id: RunId, limit: Option<Duration>
     };
     tokio::select! {
         run = work => run,
+        never = tell_progress(context, id) => match never {},
         () = stopped => Err(Failure::new(Exit::Timeout, format!("{id} has not ended in time"))
             .hint(format!("it goes on; `mainspring wait {id}` waits again, `mainspring cancel {id}` ends it"))),
         _ = tokio::signal::ctrl_c() => Err(Failure::new(Exit::Interrupted, format!("{id} goes on without you"))
             .hint(format!("`mainspring logs -f {id}` follows it again, `mainspring cancel {id}` ends it"))),
     }
+}
+
+/// Tells a person at a terminal what the task says about its progress, in a line whenever it differs. Never ends by itself.
+async fn tell_progress(context: &Context, id: RunId) -> Infallible {
+    let output = context.output;
+    if output.quiet || output.format.is_for_programs() || !std::io::stderr().is_terminal() {
+        return std::future::pending().await;
+    }
+    let mut last = String::new();
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        // A look that fails is made up for by the next; what is wrong with the server, the wait for the end tells.
+        let Ok(run) = context.client.run(id).await else { continue };
+        if let Some(progress) = run.progress.filter(|_| run.state == RunState::Running) {
+            let words = percentage(&progress);
+            if words != last {
+                output.say((&words).paint(DIM));
+                last = words;
+            }
+        }
+    }
+}
+
+/// How far a task is: `40 % reading`.
+pub(crate) fn percentage(progress: &Progress) -> String {
+    format!("{:.0} % {}", progress.fraction * 100.0, progress.message).trim_end().to_owned()
 }
 
 /// The exit code for a run that has ended, said to the person unless all went well.
@@ -86,8 +118,8 @@ pub(crate) fn sentence(run: &Run) -> String {
     if let Some(cause) = &run.cause {
         words.push_str(&format!(": {}", cause.message));
     }
-    if let (Some(most), true) = (run.attempts_max, run.attempt > 1) {
-        words.push_str(&format!(" (attempt {} of {most})", run.attempt));
+    if run.attempt > 1 {
+        words.push_str(&format!(" (attempt {})", attempt_of(run)));
     }
     words
 }

@@ -1,16 +1,29 @@
 //! The person's language: which of the server's words are shown. Our own words are English.
 
-use mainspring_client::api::Description;
+use mainspring_client::api::{Description, Reason};
 
 /// The variables that name a language, the first that says anything decides.
 const VARIABLES: [&str; 3] = ["LC_ALL", "LC_MESSAGES", "LANG"];
 
 /// The words in the person's language; English where we do not speak it.
 pub(crate) fn in_words(description: &Description) -> &str {
-    match is_chinese(|name| std::env::var(name).ok()) {
-        true => &description.zh,
-        false => &description.en,
-    }
+    of_both(&description.en, &description.zh)
+}
+
+/// Why a run waits, in the person's language.
+pub(crate) fn message(reason: &Reason) -> &str {
+    of_both(&reason.message, &reason.message_zh)
+}
+
+/// What would let a run go on, in the person's language.
+pub(crate) fn remedy(reason: &Reason) -> &str {
+    of_both(&reason.remedy, &reason.remedy_zh)
+}
+
+/// A server that is older than we are may have said it in English only.
+fn of_both<'a>(english: &'a str, chinese: &'a str) -> &'a str {
+    let in_chinese = !chinese.is_empty() && is_chinese(|name| std::env::var(name).ok());
+    if in_chinese { chinese } else { english }
 }
 
 fn is_chinese(variable: impl Fn(&str) -> Option<String>) -> bool {

@@ -1,8 +1,8 @@
 //! Values of parameters on the command line: `-p day=2026-01-31 -p limit=5 -p 'tables=["a","b"]'`.
 
-use mainspring_client::Client;
 use serde_json::{Map, Value};
 
+use crate::context::Context;
 use crate::failure::Failure;
 
 /// A `key=value` of the command line.
@@ -26,15 +26,14 @@ impl std::str::FromStr for Pair {
 
 /// The values with the types that the job gives them; none when there are none.
 pub(crate) async fn values_for(
-    client: &Client,
-    namespace: Option<&str>,
+    context: &Context,
     job: &str,
     pairs: &[Pair],
 ) -> Result<Option<Map<String, Value>>, Failure> {
     if pairs.is_empty() {
         return Ok(None);
     }
-    let spec = client.job(namespace, job).await?.spec.unwrap_or_default();
+    let spec = context.job(job).await?.spec.unwrap_or_default();
     Ok(Some(typed(&spec, pairs)))
 }
 

@@ -71,7 +71,7 @@ fn section(page: &mut String, command: &Command, parent: &str, level: usize) {
         let lines: Vec<&str> = commands.unwrap_or(&after).lines().map(str::trim).collect();
         let _ = match commands {
             Some(_) => writeln!(page, "```sh\n{}\n```\n", lines.join("\n")),
-            None => writeln!(page, "{}.\n", lines.join("\n")),
+            None => writeln!(page, "{}.\n", lines.join("\n").trim_end_matches('.')),
         };
     }
     for child in children {
@@ -121,5 +121,17 @@ fn settings(page: &mut String) {
             );
         }
         page.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_ends_once() {
+        let page = markdown();
+        let twice = page.lines().find(|line| line.ends_with("..") && !line.ends_with("..."));
+        assert_eq!(twice, None);
     }
 }

@@ -24,7 +24,12 @@ impl Home {
 
     /// The binary, ready to be given arguments.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mainspring"));
+        self.of(env!("CARGO_BIN_EXE_mainspring"))
+    }
+
+    /// Another program, in the same place.
+    pub(crate) fn of(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
         command.env_clear().env("HOME", self.directory.path()).env("PATH", std::env::var_os("PATH").unwrap());
         command.current_dir(self.directory.path());
         command

@@ -5,6 +5,7 @@
 mod api;
 mod binary;
 mod import;
+mod live;
 mod offline;
 mod online;
 mod simulate;

@@ -63,3 +63,73 @@ fn completions_know_the_commands() {
     home.run(&["completions", "bash"]).check(0, &["_mainspring", "explain"], &[]);
     home.run(&["completions", "tcsh"]).check(2, &[], &["invalid value 'tcsh'"]);
 }
+
+#[test]
+fn the_check_refuses_what_a_role_would() {
+    let home = Home::new();
+    for (variable, value, words) in [
+        ("MAINSPRING_SERVER__HEARTBEAT_EVERY", "60s", "server.lost_after: 15s leaves no room"),
+        ("MAINSPRING_SERVER__CELLS", "0", "server.cells: 0 is not within"),
+        ("MAINSPRING_SERVER__ROLES", "boss", "server.roles: there is no role `boss`"),
+        ("MAINSPRING_STORE", "foo:bar", "server.store: no store opens `foo:` URLs"),
+        ("MAINSPRING_LISTEN", "here", "server.listen: `here` is no address"),
+        ("MAINSPRING_AGENT__SLOTS", "0", "agent.slots: 0 is too few"),
+        ("MAINSPRING_AGENT__LABELS", "a b=1", "agent.labels: `a b` is not a label key"),
+        ("MAINSPRING_AGENT__MEMORY", "much", "agent.memory: "),
+        ("MAINSPRING_LOG", "=", "log.level: `=` is not a level"),
+        ("MAINSPRING_URL", "foo", "client.url: `foo` is not a URL"),
+        ("MAINSPRING_FOO", "1", "MAINSPRING_FOO: unknown variable"),
+        ("MAINSPRING_AGENT_SLOTS", "1", "did you mean `MAINSPRING_AGENT__SLOTS`?"),
+    ] {
+        let check = |words: &[&str]| {
+            crate::binary::Ended::of(home.command().args(words).env(variable, value).output().unwrap())
+        };
+        check(&["config", "check"]).check(2, &[], &[words, "next: "]);
+        let json = check(&["config", "check", "-o", "json"]).check(2, &[], &[]);
+        let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+        assert_eq!(json["ok"], false);
+        assert!(json["problems"][0].as_str().unwrap().contains(words), "{json}");
+    }
+    home.run(&["config", "check", "-o", "json"]).check(0, &["\"ok\": true"], &[]);
+}
+
+#[test]
+fn a_wrong_flag_is_told_before_anything_is_made() {
+    let home = Home::new();
+    for (flags, words) in [
+        (&["--label", "foo"][..], "label: `foo` has no value"),
+        (&["--slots", "0"], "slots: 0 is too few"),
+        (&["--pool", "a b"], "pool: "),
+        (&["--store", "foo:bar"], "store: no store opens `foo:` URLs"),
+        (&["--listen", "x"], "listen: `x` is no address"),
+    ] {
+        home.run(&[&["up"], flags].concat()).check(2, &[], &[words, "next: "]);
+        assert!(!home.directory.path().join("mainspring-data").exists(), "{flags:?}");
+    }
+    let late = home.command().arg("up").env("MAINSPRING_SERVER__HEARTBEAT_EVERY", "60s").output().unwrap();
+    crate::binary::Ended::of(late).check(2, &[], &["lost_after: 15s leaves no room", "next: "]);
+}
+
+#[test]
+fn a_role_that_cannot_start_says_the_next_step() {
+    let home = Home::new();
+    let nobody = "postgres://127.0.0.1:1/x";
+    home.run(&["up", "--store", nobody]).check(
+        1,
+        &[],
+        &["cannot connect to PostgreSQL", "next: ", "--store"],
+    );
+    home.run(&["up", "--store", "postgres:/x"]).check(
+        1,
+        &[],
+        &["the PostgreSQL URL cannot be read", "next: "],
+    );
+    home.run(&["up", "--data", "/proc/x"]).check(1, &[], &["data folder /proc/x", "next: ", "--data"]);
+    home.run(&["runs", "--url", "foo"]).check(
+        2,
+        &[],
+        &["`foo` is not a URL", "next: ", "http://127.0.0.1:7468"],
+    );
+    fs::write(home.directory.path().join("bad.toml"), "[server\n").unwrap();
+    home.run(&["runs", "--config", "bad.toml"]).check(2, &[], &["bad.toml is not TOML", "next: "]);
+}

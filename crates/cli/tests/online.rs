@@ -28,6 +28,50 @@ fn check(home: &Home, api: &Api, words: &[&str], code: i32, stdout: &[&str], std
 }
 
 #[test]
+fn attempts_that_were_lost_are_told_apart() {
+    let mut lost = failed();
+    (lost["attempt"], lost["attempts_max"], lost["losses"]) = (json!(3), json!(3), json!(2));
+    let api = Api::start(move |line| match line {
+        line if line.starts_with("GET /v1/runs?") => answer(200, &json!({ "items": [lost.clone()] })),
+        _ => answer(200, &lost),
+    });
+    let home = Home::new();
+    check(&home, &api, &["runs"], 0, &["3 of 3, 2 lost"], &[]);
+    check(&home, &api, &["wait", RUN], 3, &[], &["(attempt 3 of 3, 2 lost)"]);
+}
+
+#[test]
+fn why_speaks_the_persons_language() {
+    let reason = json!({ "kind": "overflow", "message": "too many", "remedy": "wait", "message_zh": "太多", "remedy_zh": "等待" });
+    let old = json!({ "kind": "overflow", "message": "too many", "remedy": "wait" });
+    let home = Home::new();
+    for (language, reason, words) in [
+        ("en_US.UTF-8", &reason, ["too many", "wait"]),
+        ("zh_CN.UTF-8", &reason, ["太多", "等待"]),
+        ("zh_CN.UTF-8", &old, ["too many", "wait"]),
+    ] {
+        let why = json!({ "id": RUN, "state": "waiting", "summary": "", "live": true, "reason": reason });
+        let api = Api::start(move |_| answer(200, &why));
+        let mut command = home.command();
+        command.env("MAINSPRING_URL", api.url()).env("MAINSPRING_TOKEN", "ms_test").env("LC_ALL", language);
+        Ended::of(command.args(["why", RUN]).output().unwrap()).check(0, &words, &[]);
+    }
+}
+
+#[test]
+fn a_node_that_leaves_takes_none() {
+    let node = json!({
+        "id": "node_01hf7yat00000000000000000a", "name": "worker-1", "pool": "default", "cell": 0, "state": "draining",
+        "labels": {}, "capacity": { "cpu": 4 }, "slots": 0, "weight": 1, "revision": 1,
+        "joined_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z", "connected": true, "running": 1,
+    });
+    let api = Api::start(move |_| answer(200, &json!({ "items": [node.clone()] })));
+    let home = Home::new();
+    let ended = check(&home, &api, &["nodes"], 0, &["worker-1", "draining"], &[]);
+    assert!(!ended.stdout.contains("of 0"), "{}", ended.stdout);
+}
+
+#[test]
 fn submit_waits_streams_and_ends_as_the_task_did() {
     let line = |text: &str, stream: &str| {
         let data = json!({ "offset": 0, "at": "2026-01-01T00:00:00Z", "stream": stream, "text": text });
@@ -95,7 +139,7 @@ fn refusals_say_the_next_step_and_have_their_code() {
     for (status, code, exit, words) in [
         (401, "unauthenticated", 4, "next: sign in with `mainspring login URL`"),
         (403, "forbidden", 4, "`mainspring whoami`"),
-        (404, "not_found", 3, "next: `mainspring explain not_found`"),
+        (404, "not_found", 3, "next: a list, such as `mainspring jobs`"),
         (409, "illegal_state", 5, "mainspring rerun"),
         (500, "internal", 1, "request id req-7"),
     ] {
@@ -156,5 +200,61 @@ fn a_sign_in_is_remembered_and_its_token_goes_nowhere_else() {
     home.run(&["whoami", "--url", &other.url()]).check(0, &[], &[]);
     assert_eq!(api.asked().last().unwrap().header("authorization"), Some("Bearer ms_secret"));
     assert_eq!(other.asked().last().unwrap().header("authorization"), None);
-    home.run(&["login", "--list"]).check(0, &["* 127.0.0.1"], &[]);
+    home.run(&["login", "--list"]).check(0, &["*  127.0.0.1"], &[]);
+    let listed = home.run(&["login", "--list", "-o", "json"]).check(0, &[], &[]);
+    assert!(!listed.stdout.contains("ms_secret"), "{listed:?}");
+    let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+    assert_eq!(listed["items"][0]["url"], api.url());
+}
+
+#[test]
+fn a_field_that_is_wrong_is_told_once() {
+    let errors = json!([{ "path": "params.day", "message": "is missing", "hint": "write -p day=…" }]);
+    let api = Api::start(move |_| {
+        let body = json!({
+            "type": "about:blank", "title": "a title", "status": 422, "code": "invalid_parameter",
+            "detail": "params.day: is missing", "retry": "never", "errors": errors,
+        });
+        answer(422, &body)
+    });
+    let ended =
+        check(&Home::new(), &api, &["run", "etl"], 2, &[], &["params.day: is missing; write -p day=…"]);
+    assert_eq!(ended.stderr.matches("is missing").count(), 1, "{ended:?}");
+}
+
+#[test]
+fn a_wrong_value_is_told_with_its_flag() {
+    let api = Api::start(|line| panic!("{line}"));
+    let home = Home::new();
+    for (words, said) in [
+        (
+            &["nodes", "--state", "bad"][..],
+            "invalid value 'bad' for '--state <STATE>'\n  [possible values: up, ",
+        ),
+        (&["runs", "--state", "bogus"], "for '--state <STATES>': `bogus` is not a state; use ready, "),
+        (&["runs", "--since", "2x"], "for '--since <DURATION>': "),
+        (&["runs", "--limit", "0"], "for '--limit <LIMIT>': at least 1"),
+        (&["jobs", "--limit", "0"], "for '--limit <LIMIT>': at least 1"),
+        (&["artifact", "get", "sha256:00"], "`sha256:00` is not a digest: a digest is `sha256:` and 64"),
+        (&["artifact", "rm", "-y", "x"], "`x` is not a digest"),
+    ] {
+        check(&home, &api, words, 2, &[], &[said]);
+    }
+}
+
+#[test]
+fn an_empty_list_says_what_was_looked_for() {
+    let api = Api::start(|_| answer(200, &json!({ "items": [] })));
+    let home = Home::new();
+    for (words, said) in [
+        (&["nodes"][..], "no nodes; `mainspring node token`"),
+        (&["nodes", "--pool", "gpu", "--state", "lost"], "no nodes in the pool `gpu` in the state `lost`; "),
+        (&["jobs"], "no jobs; `mainspring apply FILE`"),
+        (&["jobs", "-n", "acme"], "no jobs in `acme`; `mainspring jobs -A`"),
+        (&["jobs", "--paused"], "no jobs like that; `mainspring jobs` lists all"),
+        (&["runs", "-n", "acme"], "no runs in `acme`; `mainspring runs -A`"),
+        (&["runs", "--state", "failed"], "no runs fit `state:failed`"),
+    ] {
+        check(&home, &api, words, 0, &[], &[said]);
+    }
 }

@@ -7,6 +7,7 @@ mod crashes;
 mod disks;
 mod hooks;
 mod hostile;
+mod laptop;
 mod mariadb;
 mod ordinary;
 mod stops;

@@ -9,6 +9,7 @@ on_every_store! {
     a_timeout_ends_the_attempt
     a_drained_node_takes_nothing_and_moves_the_rest
     a_server_that_is_asked_to_end_does_so_at_once
+    an_agent_that_is_asked_to_end_leaves_nothing_behind
     a_label_acts_at_once
 }
 
@@ -87,6 +88,20 @@ fn a_server_that_is_asked_to_end_does_so_at_once(store: Store) {
     std::fs::write(go, "").unwrap();
     assert_eq!(world.wait(&run), Some(5), "{}", world.logs());
     assert_eq!(world.until_file("begun").lines().count(), 1);
+}
+
+fn an_agent_that_is_asked_to_end_leaves_nothing_behind(store: Store) {
+    let mut world = World::new(store);
+    let run = world.submit(&[], "true");
+    assert_eq!(world.wait(&run), Some(0), "{}", world.logs());
+    let status = world.stop_agent("one");
+    assert!(status.success(), "{status}\n{}", world.logs());
+    world.until_nobody_lives("one");
+    world.start_agent("one");
+    world.until_connected("one");
+    assert_eq!(world.json(&["nodes"])["items"].as_array().unwrap().len(), 1, "it is the same node");
+    let run = world.submit(&[], "true");
+    assert_eq!(world.wait(&run), Some(0), "{}", world.logs());
 }
 
 fn a_label_acts_at_once(store: Store) {

@@ -4,6 +4,7 @@
 //! for each of its runs. A class keeps its waiting groups in queue order; the best of all classes that
 //! fit a freed node is found by looking at one number per class.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use mainspring_model::spec::{self, Sticky};
@@ -28,7 +29,7 @@ pub(crate) struct Full {
     /// since was offered to whoever is listed.
     pub(crate) at: u64,
     /// What was lacking.
-    pub(crate) why: Reason,
+    pub(crate) why: Option<Reason>,
 }
 
 /// What makes two runs equal to placement.
@@ -88,6 +89,8 @@ pub(crate) struct Class {
     pub(crate) large_enough: std::cell::Cell<(u64, u32)>,
     /// No node has room; true at most while a group is listed.
     pub(crate) full: Option<Full>,
+    /// What whoever asked was told, and the count of nodes' changes then.
+    pub(crate) told: RefCell<Option<(u64, Option<Reason>)>>,
     pub(crate) armed: Armed,
 }
 
@@ -103,6 +106,7 @@ impl Class {
             head: None,
             large_enough: Default::default(),
             full: None,
+            told: RefCell::default(),
             armed: Armed::NOT,
         }
     }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mainspring_model::{CellId, Namespace, limits};
+use mainspring_model::{CellId, Namespace, NodeId, limits};
+use rustc_hash::FxHashMap;
 
 /// How a cell behaves.
 #[derive(Debug, Clone)]
@@ -24,6 +25,8 @@ pub struct Config {
     pub poll_every: Duration,
     /// A node silent for so long is lost.
     pub lost_after: Duration,
+    /// Nodes that may be silent for longer than others.
+    pub patience: FxHashMap<NodeId, Duration>,
     /// Orders and stops that are not answered are repeated so often.
     pub repeat_every: Duration,
     /// Runs that no node of the cell can take for so long are given to another cell.
@@ -45,10 +48,23 @@ impl Default for Config {
             timed_horizon: Duration::from_secs(600),
             poll_every: Duration::from_secs(30),
             lost_after: limits::LOST_AFTER,
+            patience: FxHashMap::default(),
             repeat_every: Duration::from_secs(2),
             hand_over_after: Duration::from_secs(10),
             occurrences_kept: Duration::from_secs(90 * 86_400),
             weights: BTreeMap::new(),
         }
+    }
+}
+
+impl Config {
+    /// How long this node may be silent before it is lost.
+    pub fn lost_after_of(&self, node: NodeId) -> Duration {
+        self.patience.get(&node).map_or(self.lost_after, |patience| self.lost_after.max(*patience))
+    }
+
+    /// A node that was silent for so long takes no new work.
+    pub(crate) fn quiet_after(&self) -> Duration {
+        self.lost_after / 2
     }
 }

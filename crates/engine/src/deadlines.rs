@@ -185,7 +185,8 @@ impl Cell {
 
     pub(crate) fn arm_node(&mut self, ix: usize) {
         let entry = &mut self.nodes.entries[ix];
-        let silence = if entry.quiet { self.config.lost_after } else { self.config.lost_after / 2 };
+        let silence =
+            if entry.quiet { self.config.lost_after_of(entry.node.id) } else { self.config.quiet_after() };
         let silent = entry.heard_at + silence;
         let at = match entry.node.state {
             NodeState::Up => Some(silent),
@@ -203,10 +204,10 @@ impl Cell {
         let entry = &mut self.nodes.entries[ix];
         entry.armed = Armed::NOT;
         let silence = now.since(entry.heard_at);
-        if silence >= self.config.lost_after {
+        if silence >= self.config.lost_after_of(entry.node.id) {
             return self.lose_silent(now);
         }
-        if silence >= self.config.lost_after / 2 && !entry.quiet {
+        if silence >= self.config.quiet_after() && !entry.quiet {
             self.nodes.change(ix, |entry| entry.quiet = true);
         }
         self.stop_drained(now, ix);
@@ -238,7 +239,8 @@ impl Cell {
                 NodeState::Draining { .. } => !entry.away,
                 NodeState::Lost | NodeState::Left => false,
             };
-            (expected || !entry.runs.is_empty()) && now.since(entry.heard_at) >= self.config.lost_after
+            (expected || !entry.runs.is_empty())
+                && now.since(entry.heard_at) >= self.config.lost_after_of(entry.node.id)
         };
         let all = self.nodes.entries.iter();
         let silent: Vec<usize> = all.filter(|(_, entry)| is_silent(entry)).map(|(ix, _)| ix).collect();
@@ -288,7 +290,7 @@ impl Cell {
 
     pub(crate) fn class_due(&mut self, now: Timestamp, class_ix: usize) {
         self.queue.classes[class_ix].armed = Armed::NOT;
-        if self.hopeless(class_ix).is_some() {
+        if self.is_hopeless(class_ix) {
             self.give_away(now, class_ix);
         }
         if self.queue.classes.get(class_ix).is_some_and(|class| !class.order.is_empty()) {

@@ -227,8 +227,8 @@ pub struct Ending {
     pub cause: Cause,
     /// Whether it ended because the owner said [`crate::Message::Stop`].
     pub stopped: bool,
-    /// How long the task executed, on the node's clock; none when it never did.
-    pub elapsed: Option<Duration>,
+    /// How long ago the task began, on the node's clock; none when it never did. Its end may be told long after it.
+    pub begun_ago: Option<Duration>,
     /// What it returned.
     pub result: Option<Payload>,
     /// What it used.
@@ -238,7 +238,7 @@ pub struct Ending {
 impl Ending {
     /// An end about which nothing but its cause is known.
     pub fn of(cause: Cause) -> Self {
-        Self { cause, stopped: false, elapsed: None, result: None, usage: Usage::default() }
+        Self { cause, stopped: false, begun_ago: None, result: None, usage: Usage::default() }
     }
 }
 

@@ -22,6 +22,7 @@ mod lifecycle;
 mod load;
 mod memory;
 mod message;
+mod no_room;
 mod nodes;
 mod nodeset;
 mod outbox;

@@ -192,7 +192,7 @@ impl Cell {
         let key = entry.queue_key();
         let group = &self.queue.groups[group_ix];
         let full = group.full.as_ref().or(self.queue.classes[group.class].full.as_ref());
-        let why = full.map(|full| &full.why).or(group.held_by.as_ref()).cloned();
+        let why = full.and_then(|full| full.why.as_ref()).or(group.held_by.as_ref()).cloned();
         self.queue.remove(group_ix, key);
         self.group_shrank(group_ix);
         why
@@ -243,8 +243,9 @@ impl Cell {
         let entry = &mut self.runs.entries[ix];
         let status = &mut entry.status;
         status.finished_at = Some(now);
-        if let Some(elapsed) = ending.elapsed {
-            status.started_at = Some(now - elapsed);
+        if let Some(ago) = ending.begun_ago {
+            // Clocks run at different rates: not before it was placed.
+            status.started_at = Some((now - ago).max(status.placed_at.unwrap_or(Timestamp::ZERO)));
         }
         status.cause = Some(verdict.cause().clone());
         if ending.result.is_some() || ending.usage != Default::default() {

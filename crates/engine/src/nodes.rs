@@ -72,6 +72,11 @@ impl NodeEntry {
         Room::new(self.node.slots, &self.node.capacity)
     }
 
+    /// What it has when it takes work: one that leaves says that it has no slots.
+    pub(crate) fn size(&self) -> Room {
+        Room { slots: self.node.slots.max(1), ..self.capacity() }
+    }
+
     /// Where it stands now; none when it takes nothing.
     fn standing(&self) -> Option<Standing> {
         self.is_open().then(|| Standing {
@@ -126,6 +131,8 @@ pub(crate) struct Nodes {
     pub(crate) fewer_serve: bool,
     /// Grows whenever it changes which nodes are in service or what they are.
     pub(crate) service: u64,
+    /// Grows with every change of a node.
+    pub(crate) changes: u64,
     set_by_filter: FxHashMap<Filter, usize>,
 }
 
@@ -222,6 +229,7 @@ impl Nodes {
     }
 
     fn is_stale(&mut self, ix: usize) {
+        self.changes += 1;
         if !std::mem::replace(&mut self.entries[ix].stale, true) {
             self.stale.push(ix);
         }
@@ -260,6 +268,7 @@ impl Nodes {
 
     fn leave_sets(&mut self, ix: usize) {
         self.service += 1;
+        self.changes += 1;
         let entry = &mut self.entries[ix];
         let listed = entry.listed.take();
         for set_ix in std::mem::take(&mut entry.sets) {

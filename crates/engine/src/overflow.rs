@@ -173,8 +173,7 @@ impl Cell {
         if self.overflow.after.is_none() || self.queue.waiting <= self.config.waiting_max / 2 {
             return;
         }
-        let hopeless =
-            |group: &Group| group.block == Some(Block::Job) || self.hopeless(group.class).is_some();
+        let hopeless = |group: &Group| group.block == Some(Block::Job) || self.is_hopeless(group.class);
         let groups: Vec<usize> =
             self.loose_groups().filter(|(_, group)| hopeless(group)).map(|(ix, _)| ix).collect();
         for group_ix in groups {

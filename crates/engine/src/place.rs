@@ -218,15 +218,14 @@ impl Cell {
         let group = &self.queue.groups[group_ix];
         let class_ix = group.class;
         let class = &self.queue.classes[class_ix];
-        let restricted =
-            group.is_restricted() || class.key.sticky == Some(Sticky::Require) || self.is_suspect(group.job);
+        let restricted = self.is_restricted(group);
         let is_full = |full: &Option<Full>| full.as_ref().is_some_and(|full| full.at == self.room);
         if is_full(&class.full) || is_full(&group.full) {
             return None;
         }
         let found = self.choose(group_ix, run_ix);
         if found.is_none() {
-            let full = Some(Full { at: self.room, why: self.why_no_room(group_ix) });
+            let full = Some(Full { at: self.room, why: self.lack(group_ix) });
             if restricted {
                 self.queue.groups[group_ix].full = full;
             } else {
@@ -330,7 +329,7 @@ impl Cell {
             head: entry.head.clone(),
             spec: spec.clone(),
             checkpoint: entry.status.extra.as_ref().and_then(|extra| extra.checkpoint.clone()),
-            attempts_max: spec.retries_max() + 1 + entry.status.losses,
+            attempts_max: spec.attempts_max(entry.status.losses),
         })
     }
 

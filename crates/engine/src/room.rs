@@ -66,6 +66,16 @@ impl Room {
         }
     }
 
+    /// How much of a dimension this has.
+    pub(crate) fn amount(&self, dimension: &str) -> u64 {
+        match dimension {
+            "slots" => u64::from(self.slots),
+            "cpu" => self.cpu_milli,
+            "memory" => self.memory_bytes,
+            name => self.named(name),
+        }
+    }
+
     fn named(&self, name: &str) -> u64 {
         self.named.iter().find(|(have, _)| **have == *name).map_or(0, |(_, milli)| *milli)
     }

@@ -126,14 +126,17 @@ impl Cell {
     }
 
     /// Keeps the job's record: a success clears it, and the loss of a node while it executed adds to it.
-    /// Several losses within one silence are one incident, most likely not the job's fault.
+    /// Several losses within one silence are one incident, most likely not the job's fault. A node that tells of the loss
+    /// itself is there: it heard of no owner for too long, and that is not the job's doing.
     pub(crate) fn note_health(&mut self, now: Timestamp, ix: usize) {
         let entry = &self.runs.entries[ix];
         let executed = matches!(entry.phase, Phase::Accepted { .. } | Phase::Started { .. });
+        let node_is_gone =
+            entry.status.node.and_then(|id| self.nodes.find(id)).is_none_or(|ix| self.nodes.get(ix).away);
         let (job_ix, sticky) = (self.shapes.of(entry).job, self.shapes.of(entry).sticky);
         let was_suspect = self.is_suspect(job_ix);
         match &entry.status.cause {
-            Some(Cause::Lost { .. }) if executed => {
+            Some(Cause::Lost { .. }) if executed && node_is_gone => {
                 let silence = self.config.lost_after;
                 self.change_health(job_ix, |health| {
                     if health.lost_at.is_none_or(|last| now.since(last) > silence) {

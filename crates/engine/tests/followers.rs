@@ -1,6 +1,7 @@
 //! Triggers that follow ends: what was decided of an end outlives whoever decided it.
 
-use mainspring_engine::TriggerCommand;
+use mainspring_engine::{Event, TriggerCommand};
+use mainspring_model::spec::Concurrency;
 use mainspring_model::{Cause, RunState};
 use mainspring_store::{Outcome, Retention};
 
@@ -49,6 +50,38 @@ fn ends_that_a_paused_follower_remembers_survive_a_new_version_and_a_new_owner()
     world.command_trigger(&follower, "after", TriggerCommand::Pause(None));
     world.pass(secs(1));
     assert_eq!(world.ledger(&follower, "after").len(), 3, "each end is one line");
+}
+
+#[test]
+fn who_fires_at_the_very_moment_of_an_end_takes_nothing_from_it() {
+    for by_hand_first in [true, false] {
+        let mut world = World::new();
+        world.node("a");
+        let first = world.job();
+        let follower = world.trigger_job_with(&[&format!("after: {}", first.spec.name.as_str())], |spec| {
+            spec.concurrency = Some(Concurrency::new(10.try_into().unwrap()));
+        });
+        let run = world.submit(&first);
+        world.pass(secs(5));
+        let fire = TriggerCommand::Fire { by: "ann".into() };
+        world.commits = false;
+        if by_hand_first {
+            world.command_trigger(&follower, "after", fire);
+            world.handle(Event::Tick);
+            world.finish(run);
+        } else {
+            world.finish(run);
+            world.command_trigger(&follower, "after", fire);
+            world.handle(Event::Tick);
+        }
+        world.commits = true;
+        world.settle();
+        world.pass(secs(1));
+        assert_eq!(world.runs_of(&follower).len(), 2, "by hand first: {by_hand_first}");
+        let by_hand = world.lines(&follower, "after").iter().map(|line| line.by_hand).collect::<Vec<_>>();
+        assert!(by_hand.len() == 2 && by_hand.contains(&true) && by_hand.contains(&false), "{by_hand:?}");
+        assert!(world.ends(&follower, "after").is_empty());
+    }
 }
 
 #[test]

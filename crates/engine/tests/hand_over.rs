@@ -1,7 +1,7 @@
 //! A run that no node of its cell can take goes to another cell.
 
 use mainspring_engine::Event;
-use mainspring_model::{CellId, NodeFilter, Reason, RunEventKind, RunState, Shelf};
+use mainspring_model::{CellId, RunEventKind, RunState, Shelf};
 
 use crate::world::{World, secs};
 
@@ -20,7 +20,7 @@ fn after_a_while_it_is_given_to_the_next_cell() {
     assert_eq!((status.cell, status.state), (CellId(1), RunState::Waiting));
     assert_eq!(status.place.unwrap().shelf, Shelf::Arrived);
     assert_eq!(status.extra.unwrap().hops, 1);
-    assert_eq!(*status.reason.unwrap(), Reason::NoNode { filter: NodeFilter::Selector, nodes: 1 });
+    assert_eq!(status.reason.unwrap().to_string(), "no node of pool `default` (1 node) matches `gpu`");
     assert_eq!(world.events(run), [RunEventKind::HandedOver { to: CellId(1) }]);
     assert!(world.cell.run(run).is_none());
     assert_eq!(world.cell.stats().handed_over, 1);

@@ -2,9 +2,32 @@
 
 use mainspring_engine::{Event, Heartbeat};
 use mainspring_model::spec::{Action, Balancer, Body, CauseMatch, Handler, OnDisconnect, Rule};
-use mainspring_model::{Cause, NodeFilter, NodeState, Reason, RunEventKind, RunState};
+use mainspring_model::{Cause, NodeState, Reason, RunEventKind, RunState};
 
 use crate::world::{World, balancer, millis, secs};
+
+#[test]
+fn a_node_may_be_silent_for_as_long_as_its_owner_has_patience() {
+    let mut world = World::new();
+    let patient = world.node("patient");
+    world.config.patience.insert(patient, secs(3_600));
+    world.take_over();
+    world.connect_all();
+    let job = world.job();
+    let run = world.submit(&job);
+    let silent = world.silence(patient);
+    world.pass(world.config.lost_after * 3);
+    world.states(&[run], RunState::Running);
+    // Nothing new goes there meanwhile, and the next owner is as patient.
+    let second = world.submit(&job);
+    world.states(&[second], RunState::Waiting);
+    world.take_over();
+    world.pass(secs(3_500));
+    world.states(&[run], RunState::Running);
+    world.pass(secs(200));
+    world.states(&[run], RunState::Waiting);
+    drop(silent);
+}
 
 #[test]
 fn a_node_joins_and_takes_what_waits() {
@@ -132,7 +155,7 @@ fn a_node_that_missed_heartbeats_gets_nothing_new_until_it_is_heard() {
     world.hush();
     let waits = world.submit(&job);
     world.expect(&["2: submitted r2"]);
-    assert_eq!(world.why(waits), Reason::NoNode { filter: NodeFilter::Available, nodes: 1 });
+    assert_eq!(world.why(waits).to_string(), "a, the only node that matches, is silent");
     world.pass(secs(1));
     world.expect(&["start r2#1 on a"]);
 }
@@ -254,7 +277,7 @@ fn goodbye_of_an_empty_node_and_of_one_that_still_holds_something() {
     assert_eq!(world.node_state(a), NodeState::Left);
     world.hush();
     let waits = world.submit(&job);
-    assert!(matches!(world.why(waits), Reason::NoNode { .. }));
+    assert!(matches!(world.why(waits), Reason::NoNode(_)));
     world.connect(a);
     assert_eq!(world.starts(), ["r2#1 on a"]);
     assert_eq!(world.node_state(a), NodeState::Up);

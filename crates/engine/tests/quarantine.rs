@@ -1,9 +1,10 @@
 //! A job that keeps killing its nodes is kept off them; bystanders are not.
 
+use mainspring_engine::News;
 use mainspring_model::spec::Balancer;
-use mainspring_model::{NodeId, Reason, RunState, limits};
+use mainspring_model::{Cause, NodeId, Reason, RunState, limits};
 
-use crate::world::{Job, World, balancer, secs};
+use crate::world::{Job, World, balancer, ending, secs};
 
 /// The run's node falls silent and is lost; then it is back, empty.
 fn kill_node(world: &mut World, run: mainspring_model::RunId) {
@@ -46,6 +47,26 @@ fn after_some_losses_in_a_row_the_job_is_held_until_somebody_resumes_it() {
     world.states(&[run, second], RunState::Running);
     world.finish(run);
     world.finish(second);
+}
+
+#[test]
+fn a_node_that_tells_of_the_loss_itself_is_no_evidence() {
+    let mut world = World::new();
+    nodes(&mut world, 1);
+    let job = world.job();
+    let run = world.submit(&job);
+    // It heard of no owner for too long, again and again, and ended what it executed.
+    for _ in 0..2 * limits::LOSSES_PER_JOB_MAX {
+        let (node, token) = world.attempt(run);
+        world.report(node, token, News::Started);
+        world.take_over();
+        world.connect(node);
+        world.report(node, token, News::Finished(ending(Cause::Lost { node })));
+        world.settle();
+        world.pass(secs(60));
+        world.states(&[run], RunState::Running);
+    }
+    world.finish(run);
 }
 
 #[test]

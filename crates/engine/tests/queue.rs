@@ -1,7 +1,7 @@
 //! The queue: priority classes, fair share between namespaces, age; and nobody in the way of others.
 
 use mainspring_model::spec::PriorityClass;
-use mainspring_model::{NodeFilter, Reason, RunId, RunState};
+use mainspring_model::{Reason, RunId, RunState};
 
 use crate::world::{Job, World, secs};
 
@@ -121,16 +121,15 @@ fn impossible_runs_block_nobody() {
         world.finish(run);
     }
     world.states(&stuck, RunState::Waiting);
-    let filters: Vec<NodeFilter> = stuck
+    let filters: Vec<&str> = stuck
         .iter()
         .step_by(5)
         .map(|run| match world.why(*run) {
-            Reason::NoNode { filter, nodes: 1 } => filter,
+            Reason::NoNode(no_node) => no_node.filter.name(),
             why => panic!("{why:?}"),
         })
         .collect();
-    use NodeFilter::{Capacity, Pool, Selector};
-    assert_eq!(filters, [Capacity, Selector, Pool, Capacity]);
+    assert_eq!(filters, ["capacity", "selector", "pool", "capacity"]);
 }
 
 #[test]
@@ -143,7 +142,7 @@ fn a_large_run_is_not_passed_by_equals_for_ever_once_a_node_has_room() {
     );
     let mut running = world.submit_many(&small, 4);
     let big = world.submit(&large);
-    assert_eq!(world.why(big), Reason::Resources { matching: 1, dimension: "cpu".into() });
+    assert_eq!(world.why(big).to_string(), "it needs 4 CPU; none is free on 1 node that matches");
     for run in running.drain(..) {
         world.finish(run);
     }
@@ -167,8 +166,13 @@ fn reservations_never_exceed_what_a_node_has() {
     world.states(&cpus[..2], RunState::Running);
     world.states(&gpus[..2], RunState::Running);
     world.states(&memories[..1], RunState::Running);
-    for (run, lacking) in [(cpus[2], "cpu"), (gpus[2], "gpu"), (memories[1], "memory")] {
-        assert_eq!(world.why(run), Reason::Resources { matching: 1, dimension: lacking.into() });
+    for (run, needs, free) in [
+        (cpus[2], "1.5 CPU", "at most 1"),
+        (gpus[2], "1 gpu", "none"),
+        (memories[1], "3 GiB of memory", "at most 1 GiB"),
+    ] {
+        let words = format!("it needs {needs}; {free} is free on 1 node that matches");
+        assert_eq!(world.why(run).to_string(), words);
     }
     world.hush();
     world.finish(gpus[0]);

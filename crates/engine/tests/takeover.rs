@@ -1,10 +1,10 @@
 //! Taking a cell over: everything is read before anything is done, and what executes goes on.
 
-use mainspring_engine::{Event, LoadedRun};
+use mainspring_engine::{Ending, Event, LoadedRun, News, Stage};
 use mainspring_model::spec::Curve;
 use mainspring_model::{Cause, Epoch, Reason, RunEventKind, RunState};
 
-use crate::world::{World, at, secs, wait};
+use crate::world::{World, at, ending, secs, wait};
 
 #[test]
 fn every_shelf_is_read_and_goes_on() {
@@ -57,6 +57,31 @@ fn an_attempt_under_way_is_reattached_under_its_old_token() {
     assert_eq!(world.events(run).len(), 1, "only the change of owner is remarkable");
     world.finish(run);
     world.states(&[run], RunState::Success);
+}
+
+#[test]
+fn an_attempt_that_ended_meanwhile_is_not_said_to_go_on() {
+    let mut world = World::new();
+    let a = world.node("a");
+    let job = world.job();
+    let run = world.submit(&job);
+    let token = world.attempt(run).1;
+    world.pass(secs(3));
+    world.take_over();
+    let over = &mut world.agent(a).held;
+    over.retain(|held| held.0 != token);
+    over.push((token, Stage::Over));
+    world.connect(a);
+    assert_eq!(world.events(run), []);
+    // It began when the node says, however late it says so.
+    let began_at = world.now - secs(1);
+    world.pass(secs(7));
+    let ago = Some(world.now.since(began_at));
+    let ending = Ending { begun_ago: ago, ..ending(Cause::Exit { code: 0 }) };
+    world.report(a, token, News::Finished(ending));
+    world.settle();
+    world.states(&[run], RunState::Success);
+    assert_eq!(world.row(run).status.started_at, Some(began_at));
 }
 
 #[test]

@@ -21,6 +21,7 @@ pub mod limits;
 pub mod log;
 pub mod name;
 pub mod namespace;
+pub mod no_node;
 pub mod node;
 pub mod node_lease;
 pub mod quantity;
@@ -28,6 +29,7 @@ pub mod reason;
 pub mod resource;
 pub mod run;
 pub mod selector;
+pub mod shortage;
 pub mod spec;
 pub mod state;
 pub mod time;
@@ -45,15 +47,17 @@ pub use job::{Job, JobPause, JobVersion, Pause};
 pub use label::Labels;
 pub use name::Name;
 pub use namespace::Namespace;
+pub use no_node::{Away, NoNode, NodeFilter, Unavailable};
 pub use node::{Node, NodeState};
 pub use node_lease::NodeLease;
-pub use reason::{NodeFilter, Reason};
+pub use reason::Reason;
 pub use resource::Resources;
 pub use run::{
     CancelRequest, Fired, OverlapRule, Payload, Place, Progress, Run, RunExtra, RunHead, RunKeys, RunStatus,
     Shelf,
 };
 pub use selector::Selector;
+pub use shortage::{Seen, Shortage};
 pub use spec::JobSpec;
 pub use state::{Command, IllegalTransition, RunState, transition};
 pub use time::Timestamp;

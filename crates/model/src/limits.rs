@@ -39,6 +39,8 @@ pub const LOSSES_PER_RUN_MAX: u32 = 10;
 pub const LOSSES_PER_JOB_MAX: u32 = 3;
 /// Places in a queue that are told apart when somebody asks why a run waits.
 pub const QUEUE_PLACES_TOLD: u32 = 1_000;
+/// Pools that are named when the one that a run wants has no node.
+pub const POOLS_TOLD: usize = 8;
 /// Nodes that an earlier attempt failed on and a retry remembers.
 pub const FAILED_NODES_REMEMBERED: usize = 4;
 /// Labels of one node or job.
@@ -57,6 +59,8 @@ pub const LEASE_RENEW_EVERY: Duration = Duration::from_secs(1);
 pub const HEARTBEAT_EVERY: Duration = Duration::from_secs(5);
 /// How long a node may be silent before its attempts are lost.
 pub const LOST_AFTER: Duration = Duration::from_secs(15);
+/// The same for a node in the process of its only server: its silence says that both were away.
+pub const RESIDENT_LOST_AFTER: Duration = Duration::from_secs(86_400);
 /// The part of `lost_after` that an agent gives up early, for clocks that differ and for the kill itself.
 pub const NODE_LEASE_MARGIN: Duration = Duration::from_secs(2);
 
@@ -64,6 +68,8 @@ pub const NODE_LEASE_MARGIN: Duration = Duration::from_secs(2);
 
 /// Bytes of a job file.
 pub const SPEC_BYTES_MAX: usize = 1024 * 1024;
+/// How many of the largest jobs fit into one file that holds several.
+pub const SPEC_FILE_JOBS_MAX: usize = 64;
 /// Levels of nesting in a job file.
 pub const SPEC_DEPTH_MAX: usize = 32;
 /// Values, keys included, in a job file after aliases are expanded.

@@ -39,6 +39,23 @@ pub struct Node {
     pub updated_at: Timestamp,
 }
 
+impl Node {
+    /// Whether it takes work, as far as its row tells.
+    pub const fn takes_work(&self) -> bool {
+        matches!(self.state, NodeState::Up) && !self.is_leaving()
+    }
+
+    /// Whether it takes no more work by its own wish: an agent that empties itself before it ends says that it has no slots.
+    pub const fn is_leaving(&self) -> bool {
+        matches!(self.state, NodeState::Up) && self.slots == 0
+    }
+
+    /// The word for its state. One that is leaving is emptied like one that somebody drains.
+    pub const fn state_name(&self) -> &'static str {
+        if self.is_leaving() { NodeState::DRAINING } else { self.state.name() }
+    }
+}
+
 /// Whether a node takes work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
@@ -52,16 +69,20 @@ pub enum NodeState {
     },
     /// It was silent for too long; its attempts were given up.
     Lost,
-    /// It said goodbye,.
+    /// It said goodbye.
     Left,
 }
 
 impl NodeState {
+    /// Every state's word.
+    pub const NAMES: [&str; 4] = ["up", "draining", "lost", "left"];
+    const DRAINING: &str = "draining";
+
     /// The state's word.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Up => "up",
-            Self::Draining { .. } => "draining",
+            Self::Draining { .. } => Self::DRAINING,
             Self::Lost => "lost",
             Self::Left => "left",
         }

@@ -3,11 +3,17 @@
 //! Live reasons come from the owner's memory; the last one is stored with the run when it moves on.
 //! Why something *ended* is a [`crate::cause::Cause`].
 
+mod chinese;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::limits;
+use crate::no_node::{NoNode, that_match};
+use crate::run::RunStatus;
+use crate::shortage::Shortage;
+use crate::state::RunState;
 use crate::time::Timestamp;
 
 /// Why a run waits.
@@ -50,15 +56,22 @@ pub enum Reason {
     Resources {
         /// How many nodes match everything but room.
         matching: u32,
-        /// The dimension most of them lack: `cpu`, `memory`, `slots` or a named countable.
-        dimension: Box<str>,
+        /// What most of them lack.
+        #[serde(flatten)]
+        shortage: Shortage,
     },
-    /// No node matches: pool, selector, handler or size.
-    NoNode {
-        /// Which filter left no node.
-        filter: NodeFilter,
-        /// How many nodes the cell has.
+    /// No node matches, or none that does takes work.
+    NoNode(Box<NoNode>),
+    /// Its job was lost with its node and has not ended on its own since. Such jobs do not share a node, so that the next loss
+    /// says whose fault it is; every node with room has one already.
+    Suspect {
+        /// How often in a row.
+        losses: u32,
+        /// Nodes with room that hold such a job.
         nodes: u32,
+        /// The name of the node, when it is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        node: Option<Box<str>>,
     },
     /// Others come first: more important, or a fairer turn.
     Priority {
@@ -81,43 +94,29 @@ pub enum Reason {
     },
     /// The job killed so many nodes that it is kept off them.
     Quarantined {
-        /// How many attempts in a row ended with the loss of their node.
+        /// How often in a row its attempts were lost with their node.
         losses: u32,
     },
     /// More runs wait than the owner keeps in memory; it is read in by its turn.
     Overflow,
 }
 
-/// The placement filter that left no node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NodeFilter {
-    /// The pool has no node.
-    Pool,
-    /// No node of the pool carries the labels.
-    Selector,
-    /// No matching node offers the handler.
-    Handler,
-    /// Every matching node is smaller than the request.
-    Capacity,
-    /// Every matching node is draining, silent, or excluded by an earlier failure.
-    Available,
-}
-
-impl NodeFilter {
-    /// The filter's word.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Pool => "pool",
-            Self::Selector => "selector",
-            Self::Handler => "handler",
-            Self::Capacity => "capacity",
-            Self::Available => "available",
+impl Reason {
+    /// Why a run that waits for nothing but a moment does, as its row tells.
+    pub fn of_moment(status: &RunStatus, attempts_max: u32) -> Option<Self> {
+        let until = Timestamp::from_micros(status.place?.rank);
+        match status.state {
+            RunState::Ready => Some(Self::BeginTime { until }),
+            RunState::Failed => Some(Self::Backoff { until, next_attempt: status.attempt + 1, attempts_max }),
+            RunState::Waiting
+            | RunState::Running
+            | RunState::Success
+            | RunState::FinalFailed
+            | RunState::Cancelled
+            | RunState::Skipped => None,
         }
     }
-}
 
-impl Reason {
     /// The reason's code.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -126,7 +125,8 @@ impl Reason {
             Self::Concurrency { .. } => "concurrency",
             Self::RateLimit { .. } => "rate_limit",
             Self::Resources { .. } => "resources",
-            Self::NoNode { .. } => "no_node",
+            Self::NoNode(_) => "no_node",
+            Self::Suspect { .. } => "suspect",
             Self::Priority { .. } => "priority",
             Self::Paused { .. } => "paused",
             Self::CellPaused { .. } => "cell_paused",
@@ -135,33 +135,46 @@ impl Reason {
         }
     }
 
+    /// The reason in Chinese; in English it is its [`fmt::Display`].
+    pub fn message_zh(&self) -> String {
+        chinese::message(self)
+    }
+
+    /// What would let the run go on, in Chinese.
+    pub fn remedy_zh(&self) -> String {
+        chinese::remedy(self)
+    }
+
     /// What would let the run go on, as the next step for a person.
     pub fn remedy(&self) -> String {
         match self {
             Self::BeginTime { until } => format!("nothing to do: it is queued at {until}"),
             Self::Backoff { until, .. } => {
-                format!("it is retried at {until}; retry it now to skip the back-off")
+                format!("it is retried at {until}; `mainspring retry` skips the wait")
             }
             Self::Concurrency { .. } => "wait for one of them to end, or raise `concurrency.limit`".into(),
             Self::RateLimit { until, .. } => {
-                format!("the next may start at {until}; raise `rate_limit` for more")
+                format!("nothing to do: the next starts at {until}; raise `rate_limit` for more")
             }
-            Self::Resources { dimension, .. } => {
-                format!("add nodes, free {dimension} on those that match, or ask for less {dimension}")
+            Self::Resources { shortage, .. } if &*shortage.dimension == "slots" => {
+                "wait for a run on them to end, or add a node".into()
             }
-            Self::NoNode { filter, .. } => match filter {
-                NodeFilter::Pool => "add a node to the pool, or name another in `placement.pool`".into(),
-                NodeFilter::Selector => "label a node to match, or loosen `placement.selector`".into(),
-                NodeFilter::Handler => "start a worker that registers the handler".into(),
-                NodeFilter::Capacity => "add a larger node, or ask for less in `resources`".into(),
-                NodeFilter::Available => {
-                    "resume a draining node, or add one that has not failed this run".into()
-                }
-            },
-            Self::Priority { .. } => "raise its `priority` to let it pass".into(),
-            Self::Paused { .. } => "resume the job".into(),
-            Self::CellPaused { .. } => "resume the cell".into(),
-            Self::Quarantined { .. } => "find out why it takes its node down, then resume the job".into(),
+            Self::Resources { shortage, .. } => {
+                format!("wait for a run on them to end, add a node, or ask for less {}", shortage.noun())
+            }
+            Self::NoNode(no_node) => no_node.remedy(),
+            Self::Suspect { .. } => {
+                "nothing to do: it starts when that job ends on its own; another node lets it start now"
+                    .into()
+            }
+            Self::Priority { .. } => {
+                "wait for its turn, add a node, or submit it anew with a higher `priority`".into()
+            }
+            Self::Paused { .. } => "resume the job with `mainspring resume`".into(),
+            Self::CellPaused { .. } => "resume the cell with `mainspring resume --cell`".into(),
+            Self::Quarantined { .. } => {
+                "find out why it takes its node down, then resume the job with `mainspring resume`".into()
+            }
             Self::Overflow => "nothing to do: it is read in when those before it have started".into(),
         }
     }
@@ -179,14 +192,21 @@ impl fmt::Display for Reason {
                 if key.is_empty() { Ok(()) } else { write!(f, " for key `{key}`") }
             }
             Self::RateLimit { key, limit, until } => {
-                write!(f, "{limit} starts in this period are used up until {until}")?;
-                if key.is_empty() { Ok(()) } else { write!(f, " for key `{key}`") }
+                write!(f, "the rate limit of {limit}")?;
+                if !key.is_empty() {
+                    write!(f, " for key `{key}`")?;
+                }
+                write!(f, " is used up; the next may start at {until}")
             }
-            Self::Resources { matching, dimension } => {
-                write!(f, "{matching} nodes match, none has enough {dimension} free")
-            }
-            Self::NoNode { filter, nodes } => {
-                write!(f, "none of {nodes} nodes passes the {} filter", filter.name())
+            Self::Resources { matching, shortage } => no_room(*matching, shortage, f),
+            Self::NoNode(no_node) => no_node.fmt(f),
+            Self::Suspect { losses, nodes, node } => {
+                let place = match node {
+                    Some(node) => node.to_string(),
+                    None => format!("one of {}", that_match(*nodes)),
+                };
+                write!(f, "its job was lost with its node {}; it waits until {place}", times(*losses))?;
+                f.write_str(" runs no other job that was, so that the next loss says whose fault it is")
             }
             Self::Priority { position } if *position >= limits::QUEUE_PLACES_TOLD => {
                 write!(f, "place {position} or later in the queue of its kind")
@@ -195,9 +215,85 @@ impl fmt::Display for Reason {
             Self::Paused { by, note } => write!(f, "job paused by {by}: {note}"),
             Self::CellPaused { by, note } => write!(f, "cell paused by {by}: {note}"),
             Self::Quarantined { losses } => {
-                write!(f, "job quarantined: {losses} attempts in a row lost their node")
+                write!(f, "job quarantined: it was lost with its node {}", times(*losses))
             }
             Self::Overflow => f.write_str("more runs wait than are kept in memory"),
         }
+    }
+}
+
+fn no_room(matching: u32, shortage: &Shortage, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let nodes = that_match(matching);
+    if &*shortage.dimension == "slots" {
+        return match shortage.seen {
+            Some(seen) if seen.nodes < matching => {
+                write!(f, "no slot is free on {} of {nodes}, and too little else on the rest", seen.nodes)
+            }
+            Some(_) | None => write!(f, "no slot is free on {nodes}"),
+        };
+    }
+    write!(f, "it needs {}; ", shortage.wanted_text())?;
+    match shortage.seen {
+        Some(seen) if seen.nodes < matching => {
+            let most = shortage.bare(seen.most);
+            write!(f, "at most {most} is free on {} of {nodes}, and too little else on the rest", seen.nodes)
+        }
+        Some(seen) if seen.most == 0 => write!(f, "none is free on {nodes}"),
+        Some(seen) => write!(f, "at most {} is free on {nodes}", shortage.bare(seen.most)),
+        None => write!(f, "that much is not free on any of {nodes}"),
+    }
+}
+
+/// How often in a row.
+fn times(count: u32) -> String {
+    if count == 1 { "the last time".to_owned() } else { format!("{count} times in a row") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows that an earlier version wrote.
+    fn check(row: &str, message: &str) {
+        let reason: Reason = serde_json::from_str(row).expect("a reason");
+        assert_eq!(reason.to_string(), message);
+        let again = serde_json::to_string(&reason).expect("a row");
+        assert_eq!(serde_json::from_str::<Reason>(&again).expect("a reason"), reason);
+    }
+
+    #[test]
+    fn a_reason_is_said_in_chinese() {
+        let shortage = Shortage { dimension: "memory".into(), wanted: 8 << 30, seen: None };
+        for (reason, message, remedy) in [
+            (
+                Reason::Resources { matching: 3, shortage },
+                "需要 8 GiB 内存；符合条件的 3 个节点都没有这么多空闲",
+                "等待这些节点上的运行结束，增加节点，或减少所需的内存",
+            ),
+            (
+                Reason::Suspect { losses: 1, nodes: 1, node: Some("a".into()) },
+                "它的作业上次随节点一起丢失；要等 a 上没有其他同样丢失过的作业，以便下次丢失时分清是谁造成的",
+                "无需处理：那个作业自行结束后即开始；再加一个节点可立即开始",
+            ),
+        ] {
+            assert_eq!((reason.message_zh().as_str(), reason.remedy_zh().as_str()), (message, remedy));
+        }
+    }
+
+    #[test]
+    fn reasons_without_names_and_numbers_are_still_read() {
+        check(
+            r#"{"kind":"resources","matching":1,"dimension":"slots"}"#,
+            "no slot is free on 1 node that matches",
+        );
+        check(r#"{"kind":"no_node","filter":"pool","nodes":3}"#, "no node is in pool ``; no pool has one");
+        check(
+            r#"{"kind":"no_node","filter":"handler","nodes":3}"#,
+            "none of 3 nodes that match offers the handler ``",
+        );
+        check(
+            r#"{"kind":"no_node","filter":"available","nodes":2}"#,
+            "none of 2 nodes that match takes it: ",
+        );
     }
 }

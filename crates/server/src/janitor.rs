@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_app::App;
-use mainspring_model::{CellId, RunId};
+use mainspring_model::{CellId, JobId, RunId};
 use mainspring_store::{Result, Store};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -17,7 +17,7 @@ use tracing::warn;
 use crate::cells::LocalCells;
 use crate::clock::Clock;
 use crate::logs::{Logs, Vault};
-use crate::retention::{self, Keeping, Scope};
+use crate::retention::{Keeping, Round, Scope};
 
 /// How often jobs are held to their rules, and files to theirs.
 const ROUND_EVERY: Duration = Duration::from_secs(600);
@@ -60,12 +60,12 @@ impl Janitor {
     }
 
     async fn tidy(&self) {
-        let mut next_sweep = Instant::now();
+        let (mut next_sweep, mut after) = (Instant::now(), None);
         sleep(FIRST_ROUND).await;
         loop {
             let began = Instant::now();
             let scope = if began < next_sweep { Scope::Jobs } else { Scope::All };
-            match self.round(scope).await {
+            match self.round(scope, &mut after).await {
                 Ok(()) if scope == Scope::All => next_sweep = Instant::now() + SWEEP_EVERY,
                 Ok(()) => {}
                 Err(error) => {
@@ -79,11 +79,15 @@ impl Janitor {
         }
     }
 
-    async fn round(&self, scope: Scope) -> Result<()> {
-        let first = self.cells.owns(CellId(0));
+    /// Jobs are looked at after this one, where the last round broke off.
+    async fn round(&self, scope: Scope, after: &mut Option<JobId>) -> Result<()> {
+        let is_first = || self.cells.owns(CellId(0));
+        let first = is_first();
         if first {
-            retention::hold(&*self.store, self.clock.now(), self.keeping, scope).await?;
-            if let Err(error) = self.app.tidy_files(self.clock.now(), &|| self.cells.owns(CellId(0))).await {
+            let (now, keeping) = (self.clock.now(), self.keeping);
+            let round = Round { store: &*self.store, now, keeping, may_go_on: &is_first };
+            round.hold(scope, after).await?;
+            if let Err(error) = self.app.tidy_files(self.clock.now(), &is_first).await {
                 warn!(%error, "not every file that nobody needs was removed; tried again later");
             }
         }

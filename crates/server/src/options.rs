@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mainspring_model::limits;
+use mainspring_model::{NodeId, limits};
 
 use crate::retention::Keeping;
 
@@ -31,6 +31,8 @@ pub struct Options {
     pub heartbeat_every: Duration,
     /// A node silent for so long is lost.
     pub lost_after: Duration,
+    /// The node that lives in this process, if one does.
+    pub resident: Option<NodeId>,
     /// Runs that wait in memory at most.
     pub waiting_max: usize,
     /// How often an open stream makes sure that whoever listens still may; a node's connection half as often.
@@ -62,15 +64,22 @@ impl Options {
             cells: 1,
             heartbeat_every: limits::HEARTBEAT_EVERY,
             lost_after: limits::LOST_AFTER,
+            resident: None,
             waiting_max: mainspring_engine::Config::default().waiting_max,
             recheck_every: Duration::from_secs(15),
             keeping: Keeping::default(),
         }
     }
 
-    /// What cannot work, in words for the person who wrote it.
-    pub(crate) fn check(&self) -> Result<(), String> {
-        let Self { cells, heartbeat_every, lost_after, roles, .. } = self;
+    /// What cannot work, in words for the person who wrote it. Nothing is opened for it.
+    pub fn check(&self) -> Result<(), String> {
+        let Self { store, cells, heartbeat_every, lost_after, roles, .. } = self;
+        let scheme = store.split_once(':').map_or("", |(scheme, _)| scheme);
+        if !crate::server::stores().schemes().any(|known| known == scheme) {
+            return Err(format!(
+                "store: no store opens `{scheme}:` URLs; write `sqlite:FILE`, `postgres://…` or `mysql://…`"
+            ));
+        }
         if *cells == 0 || *cells > limits::CELLS_MAX {
             return Err(format!("cells: {cells} is not within 1 and {}", limits::CELLS_MAX));
         }
@@ -81,7 +90,7 @@ impl Options {
         }
         if *lost_after <= limits::NODE_LEASE_MARGIN * 2 {
             return Err(format!(
-                "lost_after: {lost_after:?} is too short; at least {:?}",
+                "lost_after: {lost_after:?} is too short; more than {:?}",
                 limits::NODE_LEASE_MARGIN * 2
             ));
         }

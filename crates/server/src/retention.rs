@@ -12,12 +12,13 @@ use tracing::{debug, warn};
 const ROWS_AT_ONCE: usize = 500;
 /// Jobs whose rules are read at once.
 const JOBS_AT_ONCE: usize = 500;
-/// The pause after rows were removed.
+/// The shortest pause after rows were removed.
 const BREATH: Duration = Duration::from_millis(20);
-/// Looking rests for so many times as long as it took, once that is worth a rest, and not for longer than this at a time.
+/// Looking rests for so many times as long as it took, once that is worth a rest. No rest is longer than the last: a store that
+/// hung for a minute is no reason to stay away for ten.
 const REST: u32 = 9;
 const REST_WORTH: Duration = Duration::from_millis(2);
-const REST_MAX: Duration = Duration::from_millis(500);
+const REST_MAX: Duration = Duration::from_secs(20);
 
 /// How long things are kept that say nothing themselves.
 #[derive(Debug, Clone, Copy)]
@@ -62,93 +63,120 @@ impl Pace {
     async fn looked(&mut self) {
         let took = self.began.elapsed();
         if took >= REST_WORTH {
-            sleep((took * REST).min(REST_MAX)).await;
-            self.began = Instant::now();
+            self.rest(took * REST).await;
         }
+    }
+
+    /// Rows were removed, and there may be more: they are in the way until they are gone, so it rests for half of the time.
+    async fn removed(&mut self) {
+        self.rest(self.began.elapsed().max(BREATH)).await;
+    }
+
+    async fn rest(&mut self, time: Duration) {
+        sleep(time.min(REST_MAX)).await;
+        self.began = Instant::now();
     }
 }
 
-/// Removes what is past its time.
-pub(crate) async fn hold(store: &dyn Store, now: Timestamp, keeping: Keeping, scope: Scope) -> Result<()> {
-    let mut pace = Pace::new();
-    // First what is soon done: looking at every job may take long.
-    store.retain_counters(now - keeping.counters).await?;
-    let expired = RecordRetention::Expired { at: now };
-    while store.retain_records(expired.clone(), ROWS_AT_ONCE).await? == ROWS_AT_ONCE as u64 {
-        sleep(BREATH).await;
-    }
-    hold_jobs(store, now, keeping, &mut pace).await?;
-    if scope == Scope::All {
-        hold_strays(store, now, keeping, &mut pace).await?;
-    }
-    Ok(())
+/// A look through everything.
+pub(crate) struct Round<'a> {
+    pub(crate) store: &'a dyn Store,
+    pub(crate) now: Timestamp,
+    pub(crate) keeping: Keeping,
+    /// Whether this server still is the one that tidies.
+    pub(crate) may_go_on: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// Runs of jobs, as each job says.
-async fn hold_jobs(store: &dyn Store, now: Timestamp, keeping: Keeping, pace: &mut Pace) -> Result<()> {
-    let mut after = None;
-    loop {
-        let page = store.jobs(None, after, JOBS_AT_ONCE).await?;
-        let keys: Vec<(JobId, u32)> = page.rows.iter().map(|job| (job.id, job.current_version)).collect();
-        // One whose specification cannot be read is left alone: nobody knows.
-        for version in store.job_versions(&keys).await? {
-            let keep = &version.spec.retention.runs;
-            let count = keep.count.map(|count| u64::from(count.get()));
-            // A job that says anything itself is not held to the default: it may keep its runs for longer.
-            let age = keep.age.or_else(|| count.is_none().then_some(keeping.runs));
-            let made_before = age.map(|age| now - age);
-            let rule = Retention { job: Some(version.job), made_before, keep_newest: count };
-            tidy(store, version.job, &rule, pace).await?;
+impl Round<'_> {
+    /// Removes what is past its time. Jobs are looked at after this one, if there is one: where the last round broke off.
+    pub(crate) async fn hold(&self, scope: Scope, after: &mut Option<JobId>) -> Result<()> {
+        let mut pace = Pace::new();
+        // First what is soon done: looking at every job may take long.
+        self.store.retain_counters(self.now - self.keeping.counters).await?;
+        let expired = RecordRetention::Expired { at: self.now };
+        while self.store.retain_records(expired.clone(), ROWS_AT_ONCE).await? == ROWS_AT_ONCE as u64 {
+            pace.removed().await;
         }
-        after = page.rows.last().map(|job| job.id);
-        if !page.more {
-            return Ok(());
+        self.hold_jobs(after, &mut pace).await?;
+        if scope == Scope::All {
+            self.hold_strays(&mut pace).await?;
         }
+        Ok(())
     }
-}
 
-/// Runs without a job, by the default.
-async fn hold_strays(store: &dyn Store, now: Timestamp, keeping: Keeping, pace: &mut Pace) -> Result<()> {
-    let mut after = None;
-    loop {
-        let page = store.jobs_with_runs(after, limits::PAGE_ROWS_MAX).await?;
-        for job in &page.rows {
-            if store.job(*job).await?.is_none() {
-                let made_before = Some(now - keeping.runs);
-                tidy(store, *job, &Retention { job: Some(*job), made_before, keep_newest: None }, pace)
-                    .await?;
+    /// Runs of jobs, as each job says.
+    async fn hold_jobs(&self, after: &mut Option<JobId>, pace: &mut Pace) -> Result<()> {
+        while (self.may_go_on)() {
+            let page = self.store.jobs(None, *after, JOBS_AT_ONCE).await?;
+            let keys: Vec<(JobId, u32)> = page.rows.iter().map(|job| (job.id, job.current_version)).collect();
+            // One whose specification cannot be read is left alone: nobody knows.
+            let mut versions = self.store.job_versions(&keys).await?;
+            versions.sort_unstable_by_key(|version| version.job);
+            for version in versions {
+                let keep = &version.spec.retention.runs;
+                let count = keep.count.map(|count| u64::from(count.get()));
+                // A job that says anything itself is not held to the default: it may keep its runs for longer.
+                let age = keep.age.or_else(|| count.is_none().then_some(self.keeping.runs));
+                let made_before = age.map(|age| self.now - age);
+                let rule = Retention { job: Some(version.job), made_before, keep_newest: count };
+                if let Err(error) = self.tidy(version.job, &rule, pace).await {
+                    // The next round goes on behind it: one that fails each time keeps nobody from their turn.
+                    *after = Some(version.job);
+                    return Err(error);
+                }
             }
-            pace.looked().await;
+            *after = page.rows.last().map(|job| job.id).filter(|_| page.more);
+            if !page.more {
+                break;
+            }
         }
-        after = page.rows.last().copied();
-        if !page.more {
-            return Ok(());
+        Ok(())
+    }
+
+    /// Runs without a job, by the default.
+    async fn hold_strays(&self, pace: &mut Pace) -> Result<()> {
+        let mut after = None;
+        while (self.may_go_on)() {
+            let page = self.store.jobs_with_runs(after, limits::PAGE_ROWS_MAX).await?;
+            for job in &page.rows {
+                if self.store.job(*job).await?.is_none() {
+                    let made_before = Some(self.now - self.keeping.runs);
+                    let rule = Retention { job: Some(*job), made_before, keep_newest: None };
+                    self.tidy(*job, &rule, pace).await?;
+                }
+                pace.looked().await;
+            }
+            after = page.rows.last().copied();
+            if !page.more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// One job that cannot be tidied does not keep the others.
+    async fn tidy(&self, job: JobId, rule: &Retention, pace: &mut Pace) -> Result<()> {
+        match self.retain(rule, pace).await {
+            Err(error) if !error.is_transient() => {
+                warn!(%job, %error, "the runs of a job cannot be tidied");
+                Ok(())
+            }
+            tidied => tidied,
         }
     }
-}
 
-/// One job that cannot be tidied does not keep the others.
-async fn tidy(store: &dyn Store, job: JobId, rule: &Retention, pace: &mut Pace) -> Result<()> {
-    match retain(store, rule, pace).await {
-        Err(error) if !error.is_transient() => {
-            warn!(%job, %error, "the runs of a job cannot be tidied");
-            Ok(())
+    async fn retain(&self, rule: &Retention, pace: &mut Pace) -> Result<()> {
+        loop {
+            let removed = self.store.retain(rule.clone(), ROWS_AT_ONCE).await?;
+            if removed > 0 {
+                debug!(removed, job = ?rule.job, "old runs were removed");
+            }
+            if removed < ROWS_AT_ONCE as u64 {
+                pace.looked().await;
+                return Ok(());
+            }
+            pace.removed().await;
         }
-        tidied => tidied,
-    }
-}
-
-async fn retain(store: &dyn Store, rule: &Retention, pace: &mut Pace) -> Result<()> {
-    loop {
-        let removed = store.retain(rule.clone(), ROWS_AT_ONCE).await?;
-        if removed > 0 {
-            debug!(removed, job = ?rule.job, "old runs were removed");
-        }
-        if removed < ROWS_AT_ONCE as u64 {
-            pace.looked().await;
-            return Ok(());
-        }
-        sleep(BREATH).await;
     }
 }
 
@@ -228,6 +256,51 @@ mod tests {
         tokio::time::advance(Duration::from_secs(60)).await;
         pace.looked().await;
         assert_eq!(began.elapsed(), Duration::from_millis(30) + Duration::from_secs(60) + REST_MAX);
+        let began = Instant::now();
+        tokio::time::advance(Duration::from_millis(1)).await;
+        pace.removed().await;
+        assert_eq!(began.elapsed(), Duration::from_millis(1) + BREATH);
+        tokio::time::advance(Duration::from_millis(90)).await;
+        pace.removed().await;
+        assert_eq!(began.elapsed(), Duration::from_millis(1 + 90 + 90) + BREATH);
+    }
+
+    async fn hold(store: &dyn Store, keeping: Keeping, scope: Scope) {
+        let round = Round { store, now: day(101), keeping, may_go_on: &|| true };
+        round.hold(scope, &mut None).await.unwrap();
+    }
+
+    /// The runs of so many jobs that they are on three pages, and those that are left.
+    async fn many() -> (MemStore, impl AsyncFn() -> usize) {
+        let (store, jobs) = (MemStore::default(), (2 * JOBS_AT_ONCE + 1) as u128);
+        let writes = (1..=jobs).flat_map(|n| {
+            let mut writes = Vec::from(writes_of(job(n), ""));
+            writes.push(ended(job(n), 10));
+            writes
+        });
+        store.commit(Transaction::unfenced(writes.collect())).await.unwrap();
+        let counted = store.clone();
+        let left = async move || {
+            let query = RunQuery { limit: limits::PAGE_ROWS_MAX, ..RunQuery::default() };
+            counted.runs(query).await.unwrap().rows.len()
+        };
+        (store, left)
+    }
+
+    #[tokio::test]
+    async fn a_server_that_is_no_longer_the_one_stops_with_the_page() {
+        let (store, left) = many().await;
+        let asked = AtomicUsize::new(0);
+        let may_go_on = || asked.fetch_add(1, Ordering::SeqCst) == 0;
+        let round =
+            Round { store: &store, now: day(101), keeping: Keeping::default(), may_go_on: &may_go_on };
+        let mut after = None;
+        round.hold(Scope::All, &mut after).await.unwrap();
+        assert_eq!(left().await, JOBS_AT_ONCE + 1);
+        // Whoever it is next begins where this one stopped, or at the beginning: here it is the same again.
+        let round = Round { may_go_on: &|| true, ..round };
+        round.hold(Scope::Jobs, &mut after).await.unwrap();
+        assert_eq!((left().await, after), (0, None));
     }
 
     #[tokio::test]
@@ -243,7 +316,7 @@ mod tests {
         }
         store.commit(Transaction::unfenced(writes)).await.unwrap();
         let keeping = Keeping { runs: 30 * DAY, ..Keeping::default() };
-        hold(&store, day(101), keeping, Scope::All).await.unwrap();
+        hold(&store, keeping, Scope::All).await;
         let left = async |job| {
             let query = RunQuery { job: Some(job), limit: 10, ..RunQuery::default() };
             let rows = store.runs(query).await.unwrap().rows;
@@ -273,7 +346,7 @@ mod tests {
             writes.extend((0..strays).map(|n| ended(job(100 + u128::from(n)), 95)));
             store.commit(Transaction::unfenced(writes)).await.unwrap();
             let counted = Metered::new(Arc::new(store.clone()), calls.clone());
-            hold(&counted, day(101), Keeping::default(), Scope::Jobs).await.unwrap();
+            hold(&counted, Keeping::default(), Scope::Jobs).await;
             let query = RunQuery { job: Some(job(1)), limit: 10, ..RunQuery::default() };
             assert!(store.runs(query).await.unwrap().rows.is_empty(), "jobs are held to their rules");
             calls.0.load(Ordering::SeqCst)

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use mainspring_app::audit::Chain;
 use mainspring_app::ports::Artifacts;
-use mainspring_app::{App, Parts};
+use mainspring_app::{App, Parts, residents};
 use mainspring_blob::Blobs;
-use mainspring_model::{CellId, MemberId, limits};
+use mainspring_model::{CellId, MemberId, NodeId, limits};
 use mainspring_store::{Registry, Store};
 use mainspring_wire::agent::agent_service_server::AgentServiceServer;
+use rustc_hash::FxHashMap;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -85,8 +86,13 @@ impl Server {
         let seats_stop = CancellationToken::new();
         let hints: Hints = (0..options.cells).map(|_| Notify::new()).collect();
         let health = Arc::new(StoreHealth::new());
+        let patience = match is_shared(&options.store) {
+            true => Default::default(),
+            false => residents(&*store, options.resident).await.map_err(Error::Store)?,
+        };
         let common = Seats {
             options: &options,
+            patience: patience.into_iter().collect(),
             store: &store,
             clock,
             news: &news,
@@ -248,6 +254,7 @@ impl Server {
 
 /// What all seats share.
 struct Seats<'a> {
+    patience: FxHashMap<NodeId, Duration>,
     options: &'a Options,
     store: &'a Arc<dyn Store>,
     clock: Clock,
@@ -270,6 +277,7 @@ impl Seats<'_> {
                 cell: CellId(cell),
                 cells: *cells,
                 lost_after: *lost_after,
+                patience: self.patience.clone(),
                 waiting_max: *waiting_max,
                 occurrences_kept: keeping.occurrences,
                 ..mainspring_engine::Config::default()
@@ -289,10 +297,15 @@ impl Seats<'_> {
     }
 }
 
-async fn open(url: &str) -> mainspring_store::Result<Arc<dyn Store>> {
+/// The stores that a server knows.
+pub(crate) fn stores() -> Registry {
     let mut registry = Registry::new();
     mainspring_store_sql::register(&mut registry);
-    let store = registry.open(url).await?;
+    registry
+}
+
+async fn open(url: &str) -> mainspring_store::Result<Arc<dyn Store>> {
+    let store = stores().open(url).await?;
     for step in store.migrate().await? {
         info!(step = step.number, name = %step.name, "the store was brought up to date");
     }

@@ -14,6 +14,7 @@ use crate::layout::Layout;
 
 /// What a sidecar writes to its standard output when it listens.
 pub(crate) const READY: &[u8] = b"ready\n";
+const WAITER_STACK_BYTES: usize = 64 * 1024;
 
 /// Starts `command`, a program that calls [`crate::run`] for the directory `data`, and waits until it listens.
 /// Also good when another sidecar already serves the directory: [`Error::AlreadyRunning`] says so.
@@ -39,7 +40,11 @@ pub fn start_detached(command: &mut Command, data: &Path) -> Result<u32, Error> 
         stdout.read_to_end(&mut answer).map_err(Error::io("cannot hear from the sidecar"))?;
     }
     if answer == READY {
-        return Ok(child.id());
+        let pid = child.id();
+        // It may end long before its starter does, and then somebody has to take note of that.
+        let waiter = std::thread::Builder::new().name("sidecar".to_owned()).stack_size(WAITER_STACK_BYTES);
+        let _ = waiter.spawn(move || child.wait());
+        return Ok(pid);
     }
     let _ = child.wait();
     let said = fs::read(&path).unwrap_or_default();

@@ -1,15 +1,24 @@
-//! The sidecar as a program of its own: `mainspring-sidecar DIR`. The product runs it as `mainspring sidecar`.
+//! The sidecar as a program of its own: `mainspring-sidecar DIR [LINGER-MS]`. The product runs it as `mainspring sidecar`.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use mainspring_sidecar::{Options, launch_if_asked, run};
 
 fn main() -> ExitCode {
     launch_if_asked();
-    let Some(data) = std::env::args_os().nth(1) else {
-        return complain("usage: mainspring-sidecar DIR");
+    let mut arguments = std::env::args_os().skip(1);
+    let (Some(data), linger) = (arguments.next(), arguments.next()) else {
+        return complain("usage: mainspring-sidecar DIR [LINGER-MS]");
     };
-    match run(Options::new(data)) {
+    let mut options = Options::new(data);
+    if let Some(linger) = linger {
+        let Some(millis) = linger.to_str().and_then(|text| text.parse().ok()) else {
+            return complain("LINGER-MS is a number");
+        };
+        options.linger = Duration::from_millis(millis);
+    }
+    match run(options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => complain(&error.to_string()),
     }

@@ -1,6 +1,7 @@
 //! What a sidecar is told when it starts.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Options of [`crate::run`].
 #[derive(Debug, Clone)]
@@ -11,11 +12,18 @@ pub struct Options {
     pub cgroups: bool,
     /// The journal is rewritten when it is longer than this and mostly history.
     pub journal_compact_bytes: u64,
+    /// How long it stays without an agent and without a task. The journal keeps what the next one needs to know.
+    pub linger: Duration,
 }
 
 impl Options {
     /// The defaults for a directory.
     pub fn new(data: impl Into<PathBuf>) -> Self {
-        Self { data: data.into(), cgroups: true, journal_compact_bytes: 1024 * 1024 }
+        Self {
+            data: data.into(),
+            cgroups: true,
+            journal_compact_bytes: 1024 * 1024,
+            linger: Duration::from_secs(60),
+        }
     }
 }

@@ -97,7 +97,10 @@ impl Prepared {
                 Some(rustix::io::Errno::AGAIN | rustix::io::Errno::NOMEM) => Refusal::NoRoom,
                 _ => Refusal::CannotExecute,
             };
-            SpawnError::new(refusal, format!("cannot execute: {error}"))
+            SpawnError::new(
+                refusal,
+                format!("cannot execute {}: {error}", Path::new(self.command.get_program()).display()),
+            )
         })?;
         // Within one tick there is no doubt, and nothing to look up.
         let start_ticks = if before_ticks == after_ticks {

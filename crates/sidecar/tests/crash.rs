@@ -1,28 +1,12 @@
 //! Kills: of the agent, of the sidecar. Tasks go on, nothing is executed twice, what is known is told.
 
-use std::process::Command;
-
 use mainspring_sidecar::clock::monotonic_us;
 use mainspring_sidecar::log::FrameKind;
 use mainspring_sidecar::protocol::{End, Event, Refusal, Request, Standing, StopCause};
 use mainspring_sidecar::{Error, start_detached};
 use rustix::process::Signal;
 
-use crate::sidecar::{Sidecar, command, is_running, pid_in, shell, signal, wait_gone};
-
-/// A task that waits at a gate until the test opens it.
-fn gated(
-    sidecar: &Sidecar,
-    before: &str,
-    after: &str,
-) -> (mainspring_sidecar::protocol::Start, std::path::PathBuf) {
-    let start = shell(&format!("{before}; read x < gate; {after}"));
-    std::fs::create_dir_all(sidecar.layout.work(&start.key)).unwrap();
-    let gate = sidecar.layout.work(&start.key).join("gate");
-    let gates = [&gate, &gate.with_file_name("second")];
-    assert!(Command::new("mkfifo").args(gates).status().unwrap().success());
-    (start, gate)
-}
+use crate::sidecar::{Sidecar, command, gated, is_running, pid_in, shell, signal, wait_gone};
 
 #[test]
 fn a_task_survives_its_agent_and_the_next_one_gets_the_result() {

@@ -6,9 +6,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod crash;
+mod disk;
 mod end;
 mod hostile;
 mod journal;
+mod leaving;
 mod limits;
 mod output;
 mod sidecar;

@@ -3,6 +3,7 @@
 use mainspring_sidecar::log::{FrameKind, frames};
 use mainspring_sidecar::protocol::{End, Event, LogCaps, Request};
 
+use crate::disk::SmallDisk;
 use crate::sidecar::{Sidecar, shell};
 
 #[test]
@@ -92,16 +93,10 @@ fn read_whole(sidecar: &mut Sidecar, start: &mainspring_sidecar::protocol::Start
 
 #[test]
 fn a_full_disk_does_not_block_the_task() {
-    assert!(rustix::process::getuid().is_root(), "this test needs root to mount a small file system");
-    let outer = tempfile::tempdir().unwrap();
-    let mount = |arguments: &[&str]| {
-        assert!(std::process::Command::new("mount").args(arguments).status().unwrap().success())
-    };
-    mount(&["-t", "tmpfs", "-o", "size=1m", "tmpfs", outer.path().to_str().unwrap()]);
-    let unmount = Unmount(outer.path().to_owned());
-    let mut sidecar = Sidecar::start_in(tempfile::tempdir_in(outer.path()).unwrap());
+    let disk = SmallDisk::mount();
+    let mut sidecar = Sidecar::start_in(tempfile::tempdir_in(disk.path()).unwrap());
     // 4 MiB of output onto 1 MiB of disk; then the disk is freed, and the log goes on with a mark.
-    let filler = outer.path().join("filler");
+    let filler = disk.path().join("filler");
     let start = shell(&format!(
         "head -c 4194304 /dev/zero; echo full >&2; while [ -e {} ]; do sleep 0.01; done; echo on",
         filler.display()
@@ -132,14 +127,4 @@ fn a_full_disk_does_not_block_the_task() {
     let marked: u64 = frames(&bytes).filter_map(|frame| frame.dropped_bytes()).sum();
     assert_eq!(marked, finished.log_dropped_bytes);
     assert!(sidecar.stored(start.key, FrameKind::Stdout).ends_with("on\n"));
-    drop(sidecar);
-    drop(unmount);
-}
-
-struct Unmount(std::path::PathBuf);
-
-impl Drop for Unmount {
-    fn drop(&mut self) {
-        let _ = std::process::Command::new("umount").arg("-l").arg(&self.0).status();
-    }
 }

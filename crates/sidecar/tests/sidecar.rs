@@ -1,6 +1,6 @@
 //! A sidecar of a test: starts the program, speaks to it, waits for events with a generous deadline.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -37,14 +37,35 @@ pub(crate) fn shell(script: &str) -> Start {
     Start::new(key(), ["/bin/sh", "-c", script])
 }
 
+/// A task that waits at a gate until the test opens it.
+pub(crate) fn gated(sidecar: &Sidecar, before: &str, after: &str) -> (Start, PathBuf) {
+    let start = shell(&format!("{before}; read x < gate; {after}"));
+    std::fs::create_dir_all(sidecar.layout.work(&start.key)).unwrap();
+    let gate = sidecar.layout.work(&start.key).join("gate");
+    let gates = [&gate, &gate.with_file_name("second")];
+    assert!(Command::new("mkfifo").args(gates).status().unwrap().success());
+    (start, gate)
+}
+
 impl Sidecar {
     pub(crate) fn start() -> Self {
         Self::start_in(tempfile::tempdir().unwrap())
     }
 
+    /// One that stays so long without an agent.
+    pub(crate) fn start_lingering(millis: u32) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let pid = spawn_lingering(directory.path(), millis);
+        Self::meet(directory, pid)
+    }
+
     pub(crate) fn start_in(directory: tempfile::TempDir) -> Self {
-        let layout = Layout::new(directory.path());
         let pid = spawn(directory.path());
+        Self::meet(directory, pid)
+    }
+
+    fn meet(directory: tempfile::TempDir, pid: u32) -> Self {
+        let layout = Layout::new(directory.path());
         let connection = connect(&layout, true);
         let mut sidecar = Self { layout, pid, connection, directory, seen: Vec::new() };
         sidecar.wait(|event| matches!(event, Event::Welcome { .. }).then_some(()));
@@ -192,6 +213,10 @@ pub(crate) fn command(data: &Path) -> Command {
 
 fn spawn(data: &Path) -> u32 {
     start_detached(&mut command(data), data).unwrap()
+}
+
+pub(crate) fn spawn_lingering(data: &Path, millis: u32) -> u32 {
+    start_detached(command(data).arg(millis.to_string()), data).unwrap()
 }
 
 pub(crate) fn connect(layout: &Layout, subscribe: bool) -> Connection {

@@ -78,6 +78,7 @@ fn what_cannot_be_executed_is_refused_by_name() {
         sidecar.order(&start);
         let (found, message) = sidecar.refused(start.key);
         assert_eq!(found, refusal, "{argv:?}: {message}");
+        assert!(argv.iter().all(|program| message.contains(program)), "{argv:?}: {message}");
     }
     let mut start = shell("true");
     start.user = Some("nobody-of-that-name".into());

@@ -69,6 +69,8 @@ pub(crate) struct Agent {
     heard_at: Timestamp,
     beat_at: Timestamp,
     lease: NodeLease,
+    /// How long its owner waits for it.
+    patience: Duration,
     forgotten: BTreeSet<AttemptToken>,
     plant: Option<Plant>,
 }
@@ -97,7 +99,7 @@ impl Agent {
             ..Default::default()
         };
         let node = Node {
-            id: NodeId::new(Timestamp::ZERO, index as u128 + 1),
+            id: id(index),
             cell,
             name: format!("n{index}").into(),
             pool: "default".into(),
@@ -128,10 +130,22 @@ impl Agent {
             hello_at: Timestamp::from_micros(-60 * SECOND),
             heard_at: Timestamp::ZERO,
             beat_at: Timestamp::ZERO,
-            lease: new_lease(),
+            lease: new_lease(limits::LOST_AFTER),
+            patience: limits::LOST_AFTER,
             forgotten: BTreeSet::new(),
             plant,
         }
+    }
+
+    /// One whose owner waits so long for it.
+    pub(crate) fn patient(mut self, patience: Duration) -> Self {
+        (self.patience, self.lease) = (patience, new_lease(patience));
+        self
+    }
+
+    /// How much longer its owner waits for it than for others.
+    pub(crate) fn patience_beyond_others(&self) -> i64 {
+        self.patience.saturating_sub(limits::LOST_AFTER).as_micros() as i64
     }
 
     /// The machine's own monotonic clock.
@@ -337,7 +351,7 @@ impl Agent {
     fn finish(&mut self, now: i64, token: AttemptToken, mut ending: Ending) -> Task {
         let clock = self.clock(now);
         let since = self.journal.get(&token).map_or(clock, |entry| entry.since);
-        ending.elapsed = Some(clock.since(since));
+        ending.begun_ago = Some(clock.since(since));
         self.journal.insert(token, Entry { stage: EntryStage::Over(ending), since, keep: false });
         Task::Ends(token)
     }
@@ -368,7 +382,7 @@ impl Agent {
                 NodeId::new(Timestamp::ZERO, (u128::from(self.wipes) << 16) + self.index as u128 + 1);
             self.session = 0;
         }
-        self.lease = new_lease();
+        self.lease = new_lease(self.patience);
         tasks
     }
 
@@ -379,8 +393,13 @@ impl Agent {
     }
 }
 
-fn new_lease() -> NodeLease {
-    NodeLease::new(limits::LOST_AFTER, limits::NODE_LEASE_MARGIN)
+/// The node of an agent by its number.
+pub(crate) fn id(index: usize) -> NodeId {
+    NodeId::new(Timestamp::ZERO, index as u128 + 1)
+}
+
+fn new_lease(patience: Duration) -> NodeLease {
+    NodeLease::new(patience, limits::NODE_LEASE_MARGIN)
 }
 
 fn ending(cause: Cause, stopped: bool) -> Ending {

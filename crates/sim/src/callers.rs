@@ -45,6 +45,23 @@ struct Delivery {
     is_refused: bool,
 }
 
+impl Delivery {
+    fn trigger(&self, sim: &SimJob) -> TriggerKey {
+        TriggerKey { job: sim.job.id, name: sim.spec.triggers[self.to.1].name.as_str().into() }
+    }
+
+    /// What it is known by, the `n`th of all.
+    fn key(&self, n: usize) -> Option<String> {
+        self.is_keyed.then(|| format!("delivery-{n}"))
+    }
+
+    /// Its run, if the store has one.
+    fn first(&self, n: usize, sim: &SimJob, core: &MemCore) -> Option<RunId> {
+        let key = self.trigger(sim).delivery(&self.key(n)?);
+        Some(core.run_by_key(&sim.job.namespace, &key)?.head.id)
+    }
+}
+
 /// All callers.
 #[derive(Debug, Default)]
 pub(crate) struct Callers {
@@ -117,14 +134,15 @@ impl Callers {
         core: &MemCore,
     ) -> Verdict {
         let n = (request - CALL) as usize;
-        let delivery = &mut self.deliveries[n];
-        let known = self.runs.get(&n).filter(|_| delivery.is_keyed);
-        let (run, duplicate) = match (answer, known) {
-            (Answer::Submitted { run, duplicate }, _) => (*run, *duplicate),
-            // Whoever is refused looks again: its run may have come between the look and the owner.
-            (Answer::Refused { code: ErrorCode::Inactive, .. }, Some(run)) => (*run, true),
-            (answer, _) => return self.refused(n, answer, jobs, core),
+        let (run, duplicate) = match answer {
+            Answer::Submitted { run, duplicate } => (*run, *duplicate),
+            Answer::Refused { code, message } => match self.refused(n, *code, message, jobs, core)? {
+                Some(run) => (run, true),
+                None => return Ok(()),
+            },
+            _ => return Ok(()),
         };
+        let delivery = &mut self.deliveries[n];
         self.repeated += u64::from(duplicate);
         if core.run(run).is_none_or(|run| number(&run.head) != Some(n)) {
             return fail("hook", run, format!("was answered to delivery {n}, and is no run of it"));
@@ -135,16 +153,25 @@ impl Callers {
         }
     }
 
-    /// A scheduler took no delivery.
-    fn refused(&mut self, n: usize, answer: &Answer, jobs: &[SimJob], core: &MemCore) -> Verdict {
-        let Answer::Refused { code, message } = answer else { return Ok(()) };
+    /// A scheduler took no delivery. Whoever is refused looks again, as the server does: its run may have come between the
+    /// look and the owner.
+    fn refused(
+        &mut self,
+        n: usize,
+        code: ErrorCode,
+        message: &str,
+        jobs: &[SimJob],
+        core: &MemCore,
+    ) -> Result<Option<RunId>, Violation> {
         let delivery = &mut self.deliveries[n];
-        delivery.is_refused |= *code == ErrorCode::Inactive;
-        if !message.ends_with(SPENT) {
-            return Ok(());
+        let sim = &jobs[delivery.to.0];
+        if message.ends_with(SPENT) {
+            self.spent += 1;
+            check_spent(sim, delivery.to.1, core)?;
         }
-        self.spent += 1;
-        check_spent(&jobs[delivery.to.0], delivery.to.1, core)
+        let first = delivery.first(n, sim, core);
+        delivery.is_refused |= code == ErrorCode::Inactive && first.is_none();
+        Ok(first)
     }
 
     /// The cancels of runs that are in the store since just now.
@@ -247,16 +274,13 @@ fn event(
     sim: &SimJob,
     (core, cells): (&MemCore, u16),
 ) -> Option<(CellId, Event)> {
-    let name = sim.spec.triggers[delivery.to.1].name.as_str();
-    let row = timed::rows_of(core, sim, cells).into_iter().find(|row| *row.key.name == *name)?;
-    let key = TriggerKey { job: sim.job.id, name: name.into() };
-    let text = delivery.is_keyed.then(|| format!("delivery-{n}"));
-    let first = text.as_ref().and_then(|text| core.run_by_key(&sim.job.namespace, &key.delivery(text)));
+    let key = delivery.trigger(sim);
+    let row = timed::rows_of(core, sim, cells).into_iter().find(|row| row.key.name == key.name)?;
     let call = HookCall {
         at,
-        key: text.map(Into::into),
+        key: delivery.key(n).map(Into::into),
         version: row.state.version,
-        first: first.map(|run| run.head.id),
+        first: delivery.first(n, sim, core),
         parameters: std::iter::once(("delivery".to_owned(), (n as u64 + 1).into())).collect(),
     };
     let (request, command) = (RequestId(CALL + n as u64), TriggerCommand::Call(Box::new(call)));

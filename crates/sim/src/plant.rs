@@ -39,6 +39,7 @@ plants! {
     NoOrderMemory, "no-order-memory", "a node executes an order that comes twice twice";
     SendEndingOnce, "send-ending-once", "a node reports an ending once and forgets it";
     LostTooSoon, "lost-too-soon", "the owner gives a node up before the node gives up itself";
+    ForgetPatience, "forget-patience", "the owner gives up a node that was told to be waited for longer";
     NeverLost, "never-lost", "a silent node is never given up";
     NoConcurrencyLimit, "no-concurrency-limit", "the owner does not know the concurrency limit";
     NoOverlap, "no-overlap", "the owner lets every run wait, whatever its job says about overlaps";

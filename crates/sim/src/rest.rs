@@ -4,6 +4,7 @@
 use mainspring_engine::{Cell, TriggerRow};
 use mainspring_model::{Reason, RunState};
 
+use crate::agent::Agent;
 use crate::checker::Violation;
 use crate::plan::{BUSY_UNTIL, Profile, SECOND};
 use crate::tally::Tally;
@@ -87,19 +88,20 @@ impl World {
 
     /// I22: when nothing but machines failed for a while, what ran on a dead machine has been given up.
     pub(crate) fn check_dead_nodes(&self) -> Result<(), Violation> {
-        if self.now < self.disturbed_until.max(BUSY_UNTIL / 10) + CALM {
-            return Ok(());
-        }
-        for agent in
-            self.agents.iter().filter(|agent| !agent.alive && agent.down_since + ACTED_WITHIN < self.now)
-        {
+        let calm_since = self.disturbed_until.max(BUSY_UNTIL / 10) + CALM;
+        let is_over = |agent: &&Agent| {
+            let patience = agent.patience_beyond_others();
+            let dead_since = agent.down_since + ACTED_WITHIN;
+            !agent.alive && self.now >= calm_since + patience && self.now > dead_since + patience
+        };
+        for agent in self.agents.iter().filter(is_over) {
             let held = |run: &&mainspring_model::Run| {
                 run.status.state == RunState::Running && run.status.node == Some(agent.node.id)
             };
             if let Some(run) = self.store.core.all_runs().find(held) {
                 return Err(Violation {
                     invariant: "I22",
-                    what: format!("{} is dead for over 20 s and holds {}", agent.node.name, run.head.id),
+                    what: format!("{} is dead for too long and holds {}", agent.node.name, run.head.id),
                     about: vec![run.head.id.to_string()],
                 });
             }
@@ -116,7 +118,7 @@ impl World {
         match reasons.next() {
             // In the store because memory is full, or between two owners.
             None => Ok(()),
-            Some(Reason::NoNode { .. } | Reason::Quarantined { .. } | Reason::Overflow) => Ok(()),
+            Some(Reason::NoNode(_) | Reason::Quarantined { .. } | Reason::Overflow) => Ok(()),
             // Nobody waits for one that was not acknowledged; its turn comes.
             Some(Reason::RateLimit { .. }) => Ok(()),
             Some(reason) => Err(Violation {

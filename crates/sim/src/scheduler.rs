@@ -402,6 +402,7 @@ impl Scheduler {
         let mut config = Config { cell: cell_id, ..self.config.clone() };
         match self.plant {
             Some(Plant::LostTooSoon) => config.lost_after = Duration::from_secs(4),
+            Some(Plant::ForgetPatience) => config.patience.clear(),
             Some(Plant::NeverLost) => config.lost_after = Duration::from_secs(86_400),
             _ => {}
         }

@@ -1,7 +1,6 @@
 //! An attempt that the node holds, from the order to the acknowledgement of its end.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use mainspring_model::{AttemptToken, Cause, JobSpec, Timestamp, Usage};
@@ -32,8 +31,8 @@ pub struct Ending {
     pub cause: Cause,
     /// Whether it ended because somebody but the task wanted it to.
     pub stopped: bool,
-    /// How long the task executed; none when it never did.
-    pub elapsed: Option<Duration>,
+    /// When the task began, on the node's clock; none when it never did.
+    pub begun_at: Option<Timestamp>,
     /// What it returned.
     pub result: Option<Bytes>,
     /// What it used.
@@ -44,7 +43,7 @@ impl Ending {
     /// The end of an attempt that never executed.
     pub(super) fn before_start(cause: Cause, stopped: bool) -> Self {
         let usage = Usage { silent: true, ..Usage::default() };
-        Self { cause, stopped, elapsed: None, result: None, usage }
+        Self { cause, stopped, begun_at: None, result: None, usage }
     }
 }
 
@@ -87,6 +86,10 @@ pub(super) enum StopBy {
 impl Held {
     pub(super) fn new(stage: Stage) -> Self {
         Self { stage, keep: false, publishes: false, stop: None }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.stage, Stage::Over { .. })
     }
 
     pub(super) fn over(ending: Ending) -> Self {

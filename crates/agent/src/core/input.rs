@@ -94,8 +94,8 @@ pub struct TaskEnd {
     pub cause: Cause,
     /// Whether the sidecar ended it because it was told to, or because its lease passed.
     pub stopped: bool,
-    /// How long it executed; none when it never did.
-    pub elapsed: Option<Duration>,
+    /// How long ago it began; none when it never did.
+    pub begun_ago: Option<Duration>,
     /// What it left in its output file.
     pub result: Option<Bytes>,
     /// What it used.

@@ -93,14 +93,17 @@ impl Lease {
         self.heartbeat_every
     }
 
-    /// How long the owner may be silent before the node looks for another.
+    /// How long the owner may be silent before the node looks for another: it answers every heartbeat.
     pub(super) fn quiet_max(&self) -> Duration {
-        self.lost_after * 3 / 5
+        let often = (self.heartbeat_every * 9 / 5).max(limits::LOST_AFTER * 3 / 5);
+        (self.lost_after * 3 / 5).min(often)
     }
 }
 
 fn beats(lost_after: Duration) -> NodeLease {
-    NodeLease::new(lost_after, limits::NODE_LEASE_MARGIN.min(lost_after / 4))
+    // Clocks that differ do so by more in a longer time.
+    let margin = limits::NODE_LEASE_MARGIN.max(lost_after / 100).min(lost_after / 4);
+    NodeLease::new(lost_after, margin)
 }
 
 #[cfg(test)]
@@ -137,5 +140,15 @@ mod tests {
         lease.welcome(hello, Duration::from_secs(1), Duration::from_secs(4));
         assert_eq!(lease.valid_until(), Some(at(13)));
         assert_eq!(lease.next_beat(), 2);
+    }
+
+    #[test]
+    fn a_long_lease_is_no_reason_to_wait_long_for_an_owner() {
+        let mut lease = Lease::new();
+        assert_eq!(lease.quiet_max(), Duration::from_secs(9));
+        let hello = lease.hello(at(0));
+        lease.welcome(hello, Duration::from_secs(5), Duration::from_secs(86_400));
+        assert_eq!(lease.valid_until(), Some(at(86_400 - 864)));
+        assert_eq!(lease.quiet_max(), Duration::from_secs(9));
     }
 }

@@ -6,7 +6,7 @@ use mainspring_model::Timestamp;
 use mainspring_wire::agent::owner_word::Word;
 use mainspring_wire::agent::{Malformed, OwnerWord, Welcome};
 
-use super::attempt::Stage;
+use super::attempt::{Held, Stage};
 use super::lease::Lease;
 use super::{Core, Output};
 
@@ -154,7 +154,7 @@ impl Core {
                 && (fresh || said_at.is_none_or(|said_at| now.since(said_at) >= unless_within))
             {
                 *said_at = Some(now);
-                self.out.push(Output::Say(super::words::finished(session, beat, *token, ending)));
+                self.out.push(Output::Say(super::words::finished(now, session, beat, *token, ending)));
             }
         }
     }
@@ -170,16 +170,20 @@ impl Core {
         self.out.push(Output::Farewell);
     }
 
-    /// A node that takes no more work and holds nothing leaves.
-    pub(super) fn say_goodbye_if_done(&mut self) {
-        if self.draining
-            && self.held.is_empty()
-            && self.attached
-            && let Some(session) = self.link.session()
-        {
-            self.out.push(Output::Say(super::words::goodbye(session)));
-            self.out.push(Output::Farewell);
-            self.link = Link::Down;
+    /// A node that takes no more work and holds nothing leaves. So does one that no owner can be told of what it holds, when
+    /// its lease is over and nothing executes: the journal keeps the rest.
+    pub(super) fn say_goodbye_if_done(&mut self, now: Timestamp) {
+        if !self.draining || !self.attached {
+            return;
         }
+        match self.link {
+            Link::Up { session, .. } if self.held.is_empty() => {
+                self.out.push(Output::Say(super::words::goodbye(session)));
+            }
+            Link::Down if !self.lease.holds(now) && self.held.values().all(Held::is_over) => {}
+            _ => return,
+        }
+        self.out.push(Output::Farewell);
+        self.link = Link::Down;
     }
 }

@@ -69,7 +69,7 @@ impl Core {
             Stage::Executing { .. } | Stage::Publishing { .. } => words::started(session, beat, token),
             Stage::Over { ending, said_at } => {
                 *said_at = Some(now);
-                words::finished(session, beat, token, ending)
+                words::finished(now, session, beat, token, ending)
             }
         };
         self.out.push(Output::Say(word));

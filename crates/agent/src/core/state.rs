@@ -72,7 +72,7 @@ impl Core {
             Input::Leave => self.leave(),
             Input::Tick => self.tick(now),
         }
-        self.say_goodbye_if_done();
+        self.say_goodbye_if_done(now);
     }
 
     /// What is to be said and done, in order.

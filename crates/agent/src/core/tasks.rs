@@ -62,7 +62,7 @@ impl Core {
             (_, Stage::Over { .. } | Stage::Publishing { .. }) => {}
             (KnownStage::Over(end), _) => {
                 if !matches!(held.stage, Stage::Executing { .. }) {
-                    held.stage = Stage::Executing { since: now - end.elapsed.unwrap_or_default() };
+                    held.stage = Stage::Executing { since: now - end.begun_ago.unwrap_or_default() };
                 }
                 self.ended(now, task.token, end);
             }
@@ -97,7 +97,7 @@ impl Core {
             Stage::Executing { since } => {
                 let mut ending =
                     Ending::before_start(Cause::Vanished { node: self.profile.node }, held.stop.is_some());
-                ending.elapsed = Some(now.since(since));
+                ending.begun_at = Some(since);
                 self.end(now, token, ending);
             }
             Stage::Preparing | Stage::Publishing { .. } | Stage::Over { .. } => {}
@@ -132,7 +132,7 @@ impl Core {
             Stage::Launching { .. } => now,
             Stage::Preparing | Stage::Publishing { .. } | Stage::Over { .. } => return,
         };
-        let TaskEnd { cause, stopped, elapsed, result, usage } = end;
+        let TaskEnd { cause, stopped, begun_ago, result, usage } = end;
         let success = cause.is_success();
         // A task that was ended because the schedulers were lost was lost, whatever signal that took.
         let cause = match held.stop {
@@ -140,7 +140,8 @@ impl Core {
             _ => cause,
         };
         let stopped = stopped || held.stop.is_some();
-        let ending = Ending { cause, stopped, elapsed, result: some_bytes(result), usage };
+        let begun_at = begun_ago.map(|ago| now - ago);
+        let ending = Ending { cause, stopped, begun_at, result: some_bytes(result), usage };
         if held.publishes && success {
             held.stage = Stage::Publishing { since, ending: Box::new(ending) };
             self.out.push(Output::Publish(token));
@@ -166,7 +167,7 @@ impl Core {
         if let (Some(session), Stage::Over { ending, said_at }) = (self.link.session(), &mut held.stage) {
             *said_at = Some(now);
             let beat = self.lease.next_beat();
-            self.out.push(Output::Say(words::finished(session, beat, token, ending)));
+            self.out.push(Output::Say(words::finished(now, session, beat, token, ending)));
         }
         self.held.insert(token, held);
     }

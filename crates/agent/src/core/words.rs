@@ -72,11 +72,17 @@ pub(super) fn progressed(session: u64, beat: u64, token: AttemptToken, progress:
     report(session, beat, token, News::Progressed(Progressed { progress: Some(progress), checkpoint: None }))
 }
 
-pub(super) fn finished(session: u64, beat: u64, token: AttemptToken, ending: &Ending) -> NodeWord {
+pub(super) fn finished(
+    now: Timestamp,
+    session: u64,
+    beat: u64,
+    token: AttemptToken,
+    ending: &Ending,
+) -> NodeWord {
     let finished = Finished {
         cause: Some((&ending.cause).into()),
         stopped: ending.stopped,
-        elapsed_us: ending.elapsed.map(micros),
+        begun_us_ago: ending.begun_at.map(|at| micros(now.since(at))),
         result: ending.result.clone(),
         cpu_us: ending.usage.cpu_us,
         memory_peak_bytes: ending.usage.memory_peak_bytes,

@@ -3,7 +3,7 @@
 use mainspring_model::{Cause, NodeId};
 use mainspring_wire::agent::held::Stage;
 
-use super::ground::{Node, Scheduler, Waiting, token};
+use super::ground::{Node, Scheduler, Waiting, token, within};
 
 const NODE: NodeId = NodeId::from_bytes([0; 16]);
 
@@ -83,8 +83,77 @@ async fn an_agent_that_is_asked_to_end_says_goodbye_when_it_holds_nothing() {
     let mut node = Node::start(&scheduler.url);
     let mut call = scheduler.welcomed().await;
     call.wait(|word| matches!(word, Said::Heartbeat(_)).then_some(())).await;
+    let id = call.hello.node.clone();
     node.terminate_agent();
     call.wait(|word| matches!(word, Said::Goodbye(_)).then_some(())).await;
     drop(call);
     assert!(node.agent_ended().await);
+    assert!(!node.has_sidecar(), "it had nothing to stay for");
+    // The next agent has another sidecar, and is the same node.
+    node.start_agent();
+    assert_eq!(scheduler.call().await.hello.node, id);
+}
+
+#[tokio::test]
+async fn an_agent_that_is_asked_to_end_leaves_its_tasks_to_the_sidecar() {
+    let mut scheduler = Scheduler::start().await;
+    let mut node = Node::start(&scheduler.url);
+    let mut call = scheduler.welcomed().await;
+    let (short, long) = (Waiting::new(node.path()), Waiting::new(node.path()));
+    let spec = |gate: &Waiting| {
+        serde_json::json!({ "name": "survivor", "script": gate.wait_in_shell() }).to_string()
+    };
+    call.start(token(1), &spec(&short), "").await;
+    call.start(token(2), &spec(&long), "").await;
+    call.started(token(1)).await;
+    call.started(token(2)).await;
+    node.terminate_agent();
+    assert!(node.agent_ended().await);
+    short.open();
+    short.passed().await;
+    assert!(node.has_sidecar());
+    node.start_agent();
+    let mut call = scheduler.call().await;
+    assert_eq!(call.hello.held.len(), 2);
+    call.welcome().await;
+    call.finished(token(1)).await;
+    long.open();
+    call.finished(token(2)).await;
+    assert!(node.has_sidecar(), "its agent is there");
+    assert_eq!((short.passes(), long.passes()), (1, 1));
+}
+
+#[tokio::test]
+async fn an_end_that_nobody_acknowledged_is_told_by_the_next_sidecar() {
+    let mut scheduler = Scheduler::start().await;
+    let mut node = Node::start(&scheduler.url);
+    let mut call = scheduler.welcomed().await;
+    call.start(token(1), r#"{"name":"hello","script":"echo told; exit 3"}"#, "").await;
+    call.finished(token(1)).await;
+    node.terminate_agent();
+    assert!(node.agent_ended().await);
+    assert!(!node.has_sidecar());
+    node.start_agent();
+    let mut call = scheduler.call().await;
+    assert_eq!(call.hello.held.len(), 1);
+    call.takes_logs = true;
+    call.welcome().await;
+    let finished = call.finished(token(1)).await;
+    assert_eq!(finished.cause.unwrap().told_by(NODE), Ok(Cause::Exit { code: 3 }));
+    assert_eq!(call.log_stored().await, "told\n");
+}
+
+#[tokio::test]
+async fn a_sidecar_that_ends_while_an_agent_comes_is_replaced() {
+    let mut scheduler = Scheduler::start().await;
+    let mut node = Node::start(&scheduler.url);
+    drop(scheduler.welcomed().await);
+    node.terminate_agent();
+    assert!(node.agent_ended().await);
+    // It still listens when the next agent comes, and hangs up.
+    let ending = node.listen_as_sidecar();
+    node.start_agent();
+    let hangs_up = tokio::task::spawn_blocking(move || drop(ending.accept().unwrap()));
+    within(hangs_up).await.unwrap();
+    scheduler.welcomed().await;
 }

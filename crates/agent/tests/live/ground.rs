@@ -1,5 +1,6 @@
 //! What a live test stands on: a scheduler that says what the test says, and an agent process that dials it.
 
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -310,6 +311,18 @@ impl Node {
         let mut agent = self.agent.take().unwrap();
         let ended = tokio::task::spawn_blocking(move || agent.wait().unwrap());
         within(ended).await.unwrap().success()
+    }
+
+    /// Whether a sidecar listens.
+    pub(super) fn has_sidecar(&self) -> bool {
+        Connection::connect(&self.layout().socket()).is_ok()
+    }
+
+    /// Listens in the place of a sidecar.
+    pub(super) fn listen_as_sidecar(&self) -> UnixListener {
+        let path = self.layout().socket();
+        let _ = std::fs::remove_file(&path);
+        UnixListener::bind(path).unwrap()
     }
 
     /// Returns when nothing of the attempt is left on the node.

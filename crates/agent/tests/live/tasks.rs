@@ -21,13 +21,13 @@ async fn a_task_is_executed_and_its_end_told() {
     call.started(token(1)).await;
     let finished = call.finished(token(1)).await;
     assert_eq!(finished.cause.unwrap().told_by(NODE), Ok(Cause::Exit { code: 3 }));
-    assert!(finished.elapsed_us.is_some() && !finished.stopped);
+    assert!(finished.begun_us_ago.is_some() && !finished.stopped);
     assert_eq!(call.log_stored().await, "hello world\n");
     call.forget(token(1)).await;
     node.forgets(token(1)).await;
     call.stop(token(2), Duration::ZERO).await;
     let refused = call.finished(token(2)).await;
-    assert!(refused.stopped && refused.elapsed_us.is_none());
+    assert!(refused.stopped && refused.begun_us_ago.is_none());
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use mainspring_agent::core::Input;
 
-use super::ground::{Node, exit};
+use super::ground::{Node, exit, killed};
 
 #[test]
 fn a_node_introduces_itself_and_lives() {
@@ -99,6 +99,20 @@ fn a_drained_node_takes_nothing_and_leaves_when_it_holds_nothing() {
     assert_eq!(node.forget(2), ["forgotten 2"]);
     assert_eq!(node.ended(1, exit(0)), ["finished 1 exit"]);
     assert_eq!(node.forget(1), ["forgotten 1", "goodbye", "farewell"]);
+}
+
+#[test]
+fn a_drained_node_waits_for_an_owner_no_longer_than_its_lease() {
+    let mut node = Node::welcomed();
+    node.execute(1);
+    node.execute(2);
+    node.does(Input::Drain, &["reconnect"]);
+    node.ended(1, exit(0));
+    assert!(node.pass(5.0).is_empty(), "somebody may hear of the end of the first");
+    assert_eq!(node.pass(20.0), ["stop 2 in 0s"]);
+    assert_eq!(node.ended(2, killed()), ["farewell"], "the journal has both");
+    let mut node = Node::new();
+    node.does(Input::Drain, &["farewell"]);
 }
 
 #[test]

@@ -30,8 +30,8 @@ pub(super) fn token(run: u128) -> AttemptToken {
 }
 
 pub(super) fn exit(code: i32) -> TaskEnd {
-    let elapsed = Some(Duration::from_secs(1));
-    TaskEnd { cause: Cause::Exit { code }, stopped: false, elapsed, result: None, usage: Usage::default() }
+    let begun_ago = Some(Duration::from_secs(1));
+    TaskEnd { cause: Cause::Exit { code }, stopped: false, begun_ago, result: None, usage: Usage::default() }
 }
 
 pub(super) fn killed() -> TaskEnd {

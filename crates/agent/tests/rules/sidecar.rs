@@ -94,7 +94,7 @@ fn a_refusal_of_the_sidecar_is_the_end() {
     node.start(1);
     node.prepared(1);
     let refused =
-        TaskEnd { cause: Cause::StartFailed { message: "no such file".into() }, elapsed: None, ..exit(0) };
+        TaskEnd { cause: Cause::StartFailed { message: "no such file".into() }, begun_ago: None, ..exit(0) };
     assert_eq!(node.ended(1, refused), ["finished 1 start_failed"]);
 }
 

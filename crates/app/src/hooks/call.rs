@@ -84,7 +84,7 @@ impl App {
             self.cells.command(cell, Command::Trigger { key: found.key, command }, vec![entry]).await;
         note_answer(&answer);
         let answer = answer?;
-        if let Answer::Refused { code: ErrorCode::Inactive, .. } = answer
+        if let Answer::Refused { .. } = answer
             && let Some(delivery) = delivery
             && let Some(first) = self.store.run_by_key(&found.job.namespace, &delivery).await?
         {

@@ -1,10 +1,19 @@
 //! What differs between two specifications, by path. Pure.
 
+use mainspring_model::JobSpec;
 use mainspring_wire::api::Change;
 use serde_json::Value;
 
+use super::put::tree;
+
+/// What differs between two specifications of one job. It is in its namespace whether or not a file says so.
+pub(super) fn between(before: &JobSpec, after: &JobSpec) -> Vec<Change> {
+    let placeless = |spec: &JobSpec| tree(&JobSpec { namespace: None, ..spec.clone() });
+    diff(&placeless(before), &placeless(after))
+}
+
 /// Every difference between two trees, in the order of paths.
-pub(super) fn diff(before: &Value, after: &Value) -> Vec<Change> {
+fn diff(before: &Value, after: &Value) -> Vec<Change> {
     let mut changes = Vec::new();
     walk(String::new(), Some(before), Some(after), &mut changes);
     changes
@@ -33,6 +42,7 @@ fn walk(path: String, before: Option<&Value>, after: Option<&Value>, changes: &m
 
 #[cfg(test)]
 mod tests {
+    use mainspring_model::spec::Format;
     use serde_json::json;
 
     use super::*;
@@ -48,6 +58,14 @@ mod tests {
             })
             .collect();
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_namespace_that_is_said_is_no_difference() {
+        let read = |text: &str| mainspring_model::spec::parse(text, Format::Yaml).unwrap();
+        let (bare, placed) = (read("{name: a, script: x}"), read("{name: a, namespace: default, script: x}"));
+        assert_eq!(between(&bare, &placed), []);
+        assert_eq!(between(&bare, &read("{name: a, script: y}")).len(), 1);
     }
 
     #[test]

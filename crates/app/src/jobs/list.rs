@@ -3,7 +3,7 @@
 use mainspring_model::{JobId, Namespace};
 use mainspring_wire::api::{Job, JobDiff, JobVersion, Page};
 
-use super::diff::diff;
+use super::diff::between;
 use super::put::tree;
 use crate::app::App;
 use crate::error::{Error, Result};
@@ -114,7 +114,7 @@ impl App {
         let from = from.unwrap_or(to.saturating_sub(1).max(1));
         let before = self.find_version(found.id, from).await?;
         let after = self.find_version(found.id, to).await?;
-        Ok(JobDiff { job: found.id, from, to, changes: diff(&tree(&before), &tree(&after)) })
+        Ok(JobDiff { job: found.id, from, to, changes: between(&before, &after) })
     }
 
     /// Where the caller may do this, of what they asked for: the namespace, or all of theirs.

@@ -7,7 +7,7 @@ use mainspring_model::{ErrorCode, Job, JobId, JobSpec, JobVersion, Namespace};
 use mainspring_store::{Conflict, Outcome, Write};
 use mainspring_wire::api::{self, Change, PutOutcome};
 
-use super::diff::diff;
+use super::diff::between;
 use crate::app::App;
 use crate::audit::{Entry, told};
 use crate::error::{Error, Result};
@@ -101,7 +101,7 @@ impl App {
         dry_run: bool,
     ) -> Result<api::Job> {
         let current = self.find_version(job.id, job.current_version).await?;
-        let changes = diff(&tree(&current), &tree(&spec));
+        let changes = between(&current, &spec);
         if changes.is_empty() {
             if !dry_run {
                 let detail = Some("nothing changed".into());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mainspring_model::{CellId, JobSpec, Run, RunId, RunState, RunStatus};
+use mainspring_model::{CellId, JobSpec, Reason, Run, RunId, RunState, RunStatus};
 use mainspring_wire::api;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
@@ -47,11 +47,11 @@ impl App {
 
     /// Earlier attempts are rows; the last is in the run's.
     pub(super) async fn attempts_of(&self, row: &Run) -> Result<Vec<api::Attempt>> {
-        let attempts_max = self.spec_of(row).await.ok().map(|spec| spec.retries_max() + 1);
+        let spec = self.spec_of(row).await.ok();
         let status = &row.status;
-        let mut attempts: Vec<api::Attempt> =
-            self.store.attempts(row.head.id).await?.iter().map(Into::into).collect();
-        attempts.retain(|attempt| attempt.number < status.attempt);
+        let mut earlier = self.store.attempts(row.head.id).await?;
+        earlier.retain(|attempt| attempt.token.number < status.attempt);
+        let mut attempts: Vec<api::Attempt> = earlier.iter().map(Into::into).collect();
         if status.attempt > 0 {
             let is_over = status.state != RunState::Running;
             attempts.push(api::Attempt {
@@ -66,8 +66,10 @@ impl App {
                 usage: status.extra.as_ref().map(|extra| (&extra.usage).into()),
             });
         }
-        for attempt in &mut attempts {
-            attempt.attempts_max = attempts_max;
+        let mut losses = 0;
+        for (index, attempt) in attempts.iter_mut().enumerate() {
+            attempt.attempts_max = spec.as_ref().map(|spec| spec.attempts_max(losses));
+            losses += u32::from(earlier.get(index).is_some_and(|attempt| attempt.cause.is_infrastructure()));
             if let Some(node) = attempt.node {
                 attempt.node_name = self.node_name(node).await.as_deref().map(Into::into);
             }
@@ -78,15 +80,16 @@ impl App {
     /// Why a run is where it is, from its owner if it answers.
     pub async fn why(&self, caller: &Caller, run: RunId) -> Result<api::Why> {
         let row = self.find_run(caller, Operation::RunWhy, run).await?;
-        let live = self.live(&row).await;
-        let is_live = live.is_some();
-        let (row, reason) = match live {
-            Some(LiveRun { run, reason }) => (run, reason),
-            None => (row, None),
+        let (row, is_live, reason) = match self.live(&row).await {
+            Some(LiveRun { run, reason }) => (run, true, reason),
+            None => {
+                let is_owned = self.is_owned(&row).await;
+                let reason = self.why_not_in_memory(&row, is_owned).await;
+                (row, is_owned, reason)
+            }
         };
         let status = &row.status;
         let waits = !status.state.is_terminal() && status.state != RunState::Running;
-        let reason = reason.or_else(|| status.reason.as_deref().filter(|_| waits).cloned());
         let summary = match (&reason, &status.cause) {
             (Some(reason), _) => format!("{reason}; {}", reason.remedy()),
             (None, Some(cause)) if status.state != RunState::Running => cause.to_string(),
@@ -103,6 +106,36 @@ impl App {
             cause: status.cause.as_ref().map(Into::into),
             live: is_live,
         })
+    }
+
+    /// Why a run waits that no owner has in memory: its time is far away, too many wait, or nobody owns its cell.
+    async fn why_not_in_memory(&self, row: &Run, is_owned: bool) -> Option<Reason> {
+        let status = &row.status;
+        match status.state {
+            RunState::Ready | RunState::Failed => Reason::of_moment(status, self.attempts_max(row).await),
+            RunState::Waiting if is_owned => Some(Reason::Overflow),
+            RunState::Waiting => status.reason.as_deref().cloned(),
+            RunState::Running
+            | RunState::Success
+            | RunState::FinalFailed
+            | RunState::Cancelled
+            | RunState::Skipped => None,
+        }
+    }
+
+    /// Whether somebody owns the cell of a run that is not over, and has read what is in it.
+    async fn is_owned(&self, row: &Run) -> bool {
+        if row.status.state.is_terminal() {
+            return false;
+        }
+        let overview = self.cells.overview(row.status.cell).await;
+        overview.ok().flatten().is_some_and(|overview| overview.loaded)
+    }
+
+    /// How many attempts there may be; those there were, when the specification cannot be read.
+    pub(super) async fn attempts_max(&self, row: &Run) -> u32 {
+        let status = &row.status;
+        self.spec_of(row).await.map_or(status.attempt, |spec| spec.attempts_max(status.losses))
     }
 
     async fn where_it_runs(&self, status: &RunStatus) -> String {
@@ -134,7 +167,7 @@ impl App {
         let mut seen = api::Run::from(row);
         if let Some(spec) = spec {
             seen.job_name = Some(spec.name.to_string());
-            seen.attempts_max = Some(spec.retries_max() + 1);
+            seen.attempts_max = Some(spec.attempts_max(row.status.losses));
             seen.labels = spec.labels.clone();
         }
         if let Some(node) = seen.node {

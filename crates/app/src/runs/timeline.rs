@@ -1,6 +1,6 @@
 //! What happened to a run, in order: from the moments in its row, its attempts, and its remarkable events.
 
-use mainspring_model::{Run, RunEvent, RunEventKind, RunId, RunState, Timestamp};
+use mainspring_model::{Reason, Run, RunEvent, RunEventKind, RunId, RunState, Timestamp};
 use mainspring_wire::api::{self, TimelineEntry, TimelineKind};
 
 use crate::app::App;
@@ -14,12 +14,18 @@ impl App {
         let row = self.find_run(caller, Operation::RunTimeline, run).await?;
         let attempts = self.attempts_of(&row).await?;
         let events = self.store.events(run).await?;
-        Ok(tell(&row, &attempts, &events))
+        let next = Reason::of_moment(&row.status, self.attempts_max(&row).await);
+        Ok(tell(&row, &attempts, &events, next.as_ref()))
     }
 }
 
 /// Everything, by time; of one moment, in the order in which things follow each other.
-fn tell(row: &Run, attempts: &[api::Attempt], events: &[RunEvent]) -> Vec<TimelineEntry> {
+fn tell(
+    row: &Run,
+    attempts: &[api::Attempt],
+    events: &[RunEvent],
+    next: Option<&Reason>,
+) -> Vec<TimelineEntry> {
     let (head, status) = (&row.head, &row.status);
     let mut entries = vec![TimelineEntry {
         by: Some(head.submitted_by.to_string()),
@@ -41,18 +47,27 @@ fn tell(row: &Run, attempts: &[api::Attempt], events: &[RunEvent]) -> Vec<Timeli
         let cause = status.cause.as_ref().map(Into::into);
         entries.push(TimelineEntry { cause, ..entry(at, TimelineKind::Ended, message) });
     } else if status.state == RunState::Failed
-        && let Some(reason) = &status.reason
+        && let Some(reason) = next
     {
         let at = status.finished_at.unwrap_or(head.created_at);
-        entries.push(entry(at, TimelineKind::Queued, reason.to_string()));
+        let queued = entry(at, TimelineKind::Queued, reason.to_string());
+        entries.push(TimelineEntry { attempt: Some(status.attempt + 1), ..queued });
     }
     // Whoever accepted it may have a clock that is a little ahead of the owner's.
     let accepted = head.created_at.into();
     for entry in &mut entries {
         entry.at = entry.at.max(accepted);
     }
-    entries.sort_by_key(|entry| (entry.at, entry.kind));
+    entries.sort_by_key(|entry| (entry.at, step(entry), entry.kind));
     entries
+}
+
+/// What comes first of one moment: one attempt ends and the next is placed in the same.
+fn step(entry: &TimelineEntry) -> u32 {
+    match (entry.kind, entry.attempt) {
+        (TimelineKind::Ended, _) => u32::MAX,
+        (_, attempt) => attempt.unwrap_or(0),
+    }
 }
 
 fn of_attempt(attempt: &api::Attempt) -> Vec<TimelineEntry> {

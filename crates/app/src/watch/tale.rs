@@ -16,8 +16,13 @@ use crate::ports::{Changed, News};
 pub enum Elsewhere {
     /// Where it begins.
     At(Positions),
-    /// A piece of news; its mark is the position behind it.
-    Told(WatchEvent),
+    /// A piece of news.
+    Told {
+        /// The positions behind it.
+        at: Positions,
+        /// What happened.
+        what: WatchWhat,
+    },
     /// Something may have been missed.
     Gap,
 }
@@ -80,10 +85,9 @@ impl Tale {
         match told {
             Elsewhere::At(positions) => self.heard.go_to(&positions.without(&own())),
             Elsewhere::Gap => self.reset(own),
-            Elsewhere::Told(event) => {
-                let marks: Positions = event.mark.parse().unwrap_or_default();
-                let marks = marks.without(&own());
-                if event.what == WatchWhat::Reset {
+            Elsewhere::Told { at, what } => {
+                let marks = at.without(&own());
+                if what == WatchWhat::Reset {
                     self.heard.go_to(&marks);
                     return self.reset(own);
                 }
@@ -95,7 +99,7 @@ impl Tale {
                     self.reset(&own);
                 }
                 if hearing != Some(Hearing::Told) {
-                    self.ready.push_back(WatchEvent { mark: self.mark(own), what: event.what });
+                    self.ready.push_back(WatchEvent { mark: self.mark(own), what });
                 }
             }
         }

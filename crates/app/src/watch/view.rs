@@ -62,7 +62,7 @@ impl View {
                     id: node.id,
                     name: node.name.to_string(),
                     pool: node.pool.to_string(),
-                    state: node.state.name().into(),
+                    state: node.state_name().into(),
                     revision: node.revision,
                 })
             }

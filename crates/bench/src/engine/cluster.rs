@@ -253,7 +253,7 @@ fn finished(node: NodeId, token: AttemptToken) -> Event {
     let ending = Ending {
         cause: Cause::Exit { code: 0 },
         stopped: false,
-        elapsed: Some(CYCLE),
+        begun_ago: Some(CYCLE),
         result: None,
         usage: Usage { cpu_us: 1_000, memory_peak_bytes: 1 << 20, silent: false },
     };

@@ -31,7 +31,7 @@ impl Transfers {
             }
             "http" | "https" => self.fetch_http(&parsed, to, limits).await,
             "s3" => {
-                let (operator, key) = self.bucket(&parsed)?;
+                let (operator, key) = self.bucket(&parsed).await?;
                 let stat = operator.stat(&key).await.map_err(Error::storage(&bare(url)))?;
                 let reader = operator.reader(&key).await.map_err(Error::storage(&bare(url)))?;
                 let stream = reader.into_bytes_stream(0..stat.content_length()).await;
@@ -43,7 +43,7 @@ impl Transfers {
 
     async fn fetch_http(&self, url: &Url, to: &Path, limits: Limits) -> Result<Content, Error> {
         guarded::check(&self.networks, url)?;
-        let sent = self.client()?.get(url.clone()).send().await;
+        let sent = self.client().await?.get(url.clone()).send().await;
         let answer = sent.map_err(|error| Error::network(url.as_str(), &error))?;
         if !answer.status().is_success() {
             return Err(Error::Status { url: bare(url.as_str()), status: answer.status().as_u16() });

@@ -31,7 +31,7 @@ pub(super) fn upload_client(networks: &Networks) -> Result<Client, Error> {
 }
 
 fn build(builder: ClientBuilder) -> Result<Client, Error> {
-    builder.build().map_err(|error| Error::Storage(error.to_string()))
+    builder.build().map_err(|error| Error::Client(error.to_string()))
 }
 
 fn builder(networks: &Networks) -> ClientBuilder {
@@ -57,9 +57,9 @@ fn builder(networks: &Networks) -> ClientBuilder {
 }
 
 /// The same, for the storage library.
-pub(crate) fn transport(networks: &Networks) -> Result<HttpTransporter, Error> {
-    let inner = ReqwestTransport::new(client(networks)?);
-    Ok(HttpTransporter::new(Guarded { inner, networks: networks.clone() }))
+pub(crate) fn transport(networks: &Networks, client: Client) -> HttpTransporter {
+    let inner = ReqwestTransport::new(client);
+    HttpTransporter::new(Guarded { inner, networks: networks.clone() })
 }
 
 /// Refuses a URL whose host is an address that may not be reached.

@@ -10,10 +10,12 @@ mod store;
 
 pub use fetch::save;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use mainspring_model::spec::Digest;
 use reqwest::Client;
+use tokio::sync::OnceCell;
+use tokio::task::spawn_blocking;
 
 use crate::buckets::Buckets;
 use crate::error::Error;
@@ -31,7 +33,8 @@ pub struct Limits {
 }
 
 /// A client that is made when it is needed: most nodes never copy anything, and all the certificates of the machine are in it.
-type Made = Arc<OnceLock<Client>>;
+type Made = Arc<OnceCell<Client>>;
+type Make = fn(&Networks) -> Result<Client, Error>;
 
 /// Copies files for jobs.
 #[derive(Debug, Clone)]
@@ -61,31 +64,32 @@ impl Transfers {
         ["file:", "http:", "https:", "s3:"].iter().any(|scheme| text.starts_with(scheme))
     }
 
-    fn client(&self) -> Result<&Client, Error> {
-        made(&self.client, || guarded::client(&self.networks))
+    async fn client(&self) -> Result<&Client, Error> {
+        self.made(&self.client, guarded::client).await
     }
 
-    fn upload_client(&self) -> Result<&Client, Error> {
-        made(&self.uploads, || guarded::upload_client(&self.networks))
+    async fn upload_client(&self) -> Result<&Client, Error> {
+        self.made(&self.uploads, guarded::upload_client).await
+    }
+
+    /// Reading the certificates takes a while, which nobody else waits for.
+    async fn made<'a>(&self, place: &'a OnceCell<Client>, make: Make) -> Result<&'a Client, Error> {
+        let make = || async {
+            let networks = self.networks.clone();
+            let made = spawn_blocking(move || make(&networks)).await;
+            made.map_err(|lost| Error::Client(lost.to_string()))?
+        };
+        place.get_or_try_init(make).await
     }
 
     /// A bucket and the key in it.
-    fn bucket(&self, url: &reqwest::Url) -> Result<(opendal::Operator, String), Error> {
+    async fn bucket(&self, url: &reqwest::Url) -> Result<(opendal::Operator, String), Error> {
         let key = url.path().trim_start_matches('/').to_owned();
         if key.is_empty() {
             return Err(Error::url(url.as_str(), "it names a bucket, not a file in it"));
         }
         let url = &self.buckets.find(url)?;
-        let operator =
-            location::bucket(url, "/", self.credentials.as_ref(), guarded::transport(&self.networks)?)?;
-        Ok((operator, key))
+        let transport = guarded::transport(&self.networks, self.client().await?.clone());
+        Ok((location::bucket(url, "/", self.credentials.as_ref(), transport)?, key))
     }
-}
-
-fn made(place: &OnceLock<Client>, make: impl FnOnce() -> Result<Client, Error>) -> Result<&Client, Error> {
-    if let Some(client) = place.get() {
-        return Ok(client);
-    }
-    let client = make()?;
-    Ok(place.get_or_init(|| client))
 }

@@ -28,7 +28,7 @@ impl Transfers {
             "file" => store_file(&self.places, file, &location::path_of(&parsed)?).await?,
             "http" | "https" => self.put(file, size, &parsed).await?,
             "s3" => {
-                let (operator, key) = self.bucket(&parsed)?;
+                let (operator, key) = self.bucket(&parsed).await?;
                 let failed = || Error::storage(&bare(url));
                 let mut writer = operator.writer_with(&key).chunk(8 * 1024 * 1024).await.map_err(failed())?;
                 let mut content = ReaderStream::with_capacity(file, READ_BYTES);
@@ -47,7 +47,7 @@ impl Transfers {
         let (moved, moves) = watch::channel(());
         let content = ReaderStream::with_capacity(file, READ_BYTES).inspect(move |_| moved.send_replace(()));
         let body = Body::wrap_stream(content);
-        let request = self.upload_client()?.put(url.clone());
+        let request = self.upload_client().await?.put(url.clone());
         let request = request.header(reqwest::header::CONTENT_LENGTH, size).body(body);
         let answer = tokio::select! {
             answer = request.send() => answer.map_err(|error| Error::network(url.as_str(), &error))?,

@@ -9,7 +9,7 @@ use crate::arguments::Global;
 use crate::config::{Source, load};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::roles::{self, AgentFlags, Stop, failed};
+use crate::roles::{self, AgentFlags, Stop, agent_failed};
 
 const DATA: &str = "mainspring-agent";
 
@@ -25,7 +25,8 @@ pub(crate) struct Agent {
     /// Where the agent and its sidecar keep things [default: ./mainspring-agent]
     #[arg(long, value_name = "DIRECTORY")]
     data: Option<PathBuf>,
-    /// Take nothing new and wait for what runs before it ends; without it, tasks go on and are found again
+    /// Take nothing new and wait for what runs before it ends; without it, tasks go on for as long as the server waits for the
+    /// node (its `lost_after`) and are found again
     #[arg(long)]
     drain: bool,
     #[command(flatten)]
@@ -51,7 +52,7 @@ impl Agent {
             let stop = Stop::new()?.listen();
             output.say(format!("agent of {}", options.servers.join(", ")));
             roles::ready();
-            mainspring_agent::run(options, stop.cancelled_owned()).await.map_err(failed)?;
+            mainspring_agent::run(options, stop.cancelled_owned()).await.map_err(agent_failed)?;
             Ok(ExitCode::SUCCESS)
         })
     }

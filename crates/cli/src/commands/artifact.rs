@@ -8,11 +8,12 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mainspring_client::api::Artifact as Entry;
+use mainspring_model::spec::Digest;
 
 use crate::ask::confirm;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{Column, Row, Table, age, bytes, clock};
+use crate::output::{Column, Row, Table, age, bytes, clock, count};
 
 /// What `artifact` takes.
 #[derive(Debug, Args)]
@@ -74,7 +75,8 @@ impl Artifact {
             }
             Verb::Get { digest, out } => get(context, &digest, out).await?,
             Verb::Rm { digests, yes } => {
-                confirm(&format!("Remove {} artifacts?", digests.len()), yes)?;
+                digests.iter().try_for_each(|digest| check(digest))?;
+                confirm(&format!("Remove {}?", count(digests.len(), "artifact")), yes)?;
                 for digest in digests {
                     context.client.delete_artifact(context.namespace(), &digest).await?;
                     context.output.say(format!("{digest} is removed"));
@@ -108,6 +110,7 @@ async fn push(
 }
 
 async fn get(context: &Context, digest: &str, out: Option<PathBuf>) -> Result<(), Failure> {
+    check(digest)?;
     let entry = context.client.artifact(context.namespace(), digest).await?;
     let mut download = context.client.fetch_artifact(context.namespace(), digest).await?;
     // A name from elsewhere is never a path here.
@@ -129,6 +132,15 @@ async fn get(context: &Context, digest: &str, out: Option<PathBuf>) -> Result<()
         context.output.say(format!("{} ({})", path.display(), bytes(entry.bytes)));
     }
     Ok(())
+}
+
+/// What is no digest is told from one that is not there.
+fn check(digest: &str) -> Result<(), Failure> {
+    let read: Result<Digest, _> = digest.parse();
+    read.map(drop).map_err(|error| {
+        Failure::usage(format!("`{digest}` is not a digest: {error}"))
+            .hint("`mainspring artifact list` shows the digests there are")
+    })
 }
 
 /// On a terminal, on standard error; elsewhere nothing.

@@ -7,13 +7,14 @@ use mainspring_client::api::AuditOutcome;
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::flag;
 use crate::output::{BAD, Column, GOOD, Row, Table, WARN};
 
 /// What `audit` takes.
 #[derive(Debug, Args)]
 pub(crate) struct Audit {
     /// How many at most
-    #[arg(long, default_value_t = 50)]
+    #[arg(long, default_value_t = 50, value_parser = flag::at_least_one)]
     limit: usize,
 }
 

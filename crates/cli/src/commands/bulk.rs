@@ -8,6 +8,7 @@ use crate::ask::confirm;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::output::count;
 
 /// Does `action` to all that `q` finds, after the person said yes.
 pub(crate) async fn act(
@@ -18,7 +19,7 @@ pub(crate) async fn act(
     yes: bool,
 ) -> Result<ExitCode, Failure> {
     let q = match context.namespace() {
-        Some(namespace) => format!("namespace:{namespace} {q}"),
+        Some(namespace) => format!("{q} namespace:{namespace}"),
         None => q.to_owned(),
     };
     let mut request = BulkRequest { action, q, preview: true, expected_max: None, cursor: None };
@@ -28,7 +29,7 @@ pub(crate) async fn act(
         return Ok(ExitCode::SUCCESS);
     }
     let more = if preview.next_cursor.is_some() { "at least " } else { "" };
-    confirm(&format!("{verb} {more}{} runs?", preview.matched), yes)?;
+    confirm(&format!("{verb} {more}{}?", count(preview.matched, "run")), yes)?;
     request.preview = false;
     let (mut done, mut failed) = (0, 0);
     loop {
@@ -43,6 +44,6 @@ pub(crate) async fn act(
             None => break,
         }
     }
-    context.output.say(format!("{done} runs done, {failed} could not be"));
+    context.output.say(format!("{} done, {failed} could not be", count(done, "run")));
     if failed > 0 { Err(Failure::silent(Exit::Failed)) } else { Ok(ExitCode::SUCCESS) }
 }

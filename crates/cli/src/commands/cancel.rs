@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 use mainspring_client::api::BulkAction;
-use mainspring_model::RunId;
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::find::Fit;
 use crate::follow::sentence;
 
 /// What `cancel` takes.
@@ -15,9 +15,9 @@ use crate::follow::sentence;
 #[command(after_help = "Examples:\n  mainspring cancel run_01…\n  \
     mainspring cancel --query 'job:etl state:waiting'")]
 pub(crate) struct Cancel {
-    /// The runs, by id
+    /// The runs, by id; or a job's name, for its newest run that is not over
     #[arg(value_name = "RUN", required_unless_present = "query")]
-    runs: Vec<RunId>,
+    runs: Vec<String>,
     /// Every run that this query finds, after showing how many
     #[arg(short = 'Q', long, value_name = "WORDS", conflicts_with = "runs")]
     query: Option<String>,
@@ -36,7 +36,8 @@ impl Cancel {
             return super::bulk::act(context, action, "Cancel", query, self.yes).await;
         }
         let mut runs = Vec::new();
-        for id in self.runs {
+        for word in &self.runs {
+            let id = context.find_run_that(word, Fit::Active).await?;
             let run =
                 context.client.cancel(id, self.kill).await.map_err(|error| Failure::from(error).about(id))?;
             if run.state.is_terminal() {

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use serde_json::json;
 
 use crate::arguments::Global;
-use crate::config::{SETTINGS, Source, load, schema};
+use crate::config::{SETTINGS, Source, Wrong, load_strictly, schema};
 use crate::failure::Failure;
 use crate::output::{Column, Output, Row, Table};
+use crate::roles;
 
 /// What `config` takes.
 #[derive(Debug, Args)]
@@ -40,19 +42,13 @@ const COLUMNS: &[Column] = &[
 impl Config {
     pub(crate) fn run(self, global: &Global, output: Output) -> Result<ExitCode, Failure> {
         match self.verb {
-            Verb::Check { file } => {
-                let loaded = load(&Source::of_process(file.or_else(|| global.config.clone())))?;
-                match loaded.file {
-                    Some(file) => output.say(format!("{} is good", file.display())),
-                    None => output.say("there is no settings file; the variables are good"),
-                }
-            }
+            Verb::Check { file } => check(file.or_else(|| global.config.clone()), output)?,
             Verb::Schema => output.line(format!("{:#}", schema()))?,
             Verb::List => {
                 let values: Vec<serde_json::Value> = SETTINGS
                     .iter()
                     .map(|setting| {
-                        serde_json::json!({
+                        json!({
                             "setting": setting.path(), "variable": setting.variable(),
                             "short_variable": setting.short_variable,
                             "default": setting.default, "help": setting.help,
@@ -71,5 +67,26 @@ impl Config {
             }
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Reads the settings and builds what the roles would, as far as nothing is touched.
+fn check(file: Option<PathBuf>, output: Output) -> Result<(), Failure> {
+    let checked = load_strictly(&Source::of_process(file)).and_then(|loaded| {
+        let problems = roles::problems(&loaded.config);
+        if problems.is_empty() { Ok(loaded.file) } else { Err(Wrong { file: loaded.file, problems }) }
+    });
+    match checked {
+        Ok(file) => {
+            match &file {
+                Some(file) => output.say(format!("{} and the variables are good", file.display())),
+                None => output.say("there is no settings file; the variables are good"),
+            }
+            output.changed(&json!({ "ok": true, "file": file }))
+        }
+        Err(wrong) => {
+            output.changed(&json!({ "ok": false, "file": wrong.file, "problems": wrong.problems }))?;
+            Err(wrong.into())
+        }
     }
 }

@@ -23,7 +23,9 @@ impl Delete {
     pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
         confirm(&format!("Delete {}?", self.jobs.join(", ")), self.yes)?;
         for job in &self.jobs {
-            context.client.delete_job(context.namespace(), job).await?;
+            if let Err(error) = context.client.delete_job(context.namespace(), job).await {
+                return Err(context.about_job(error, job).await);
+            }
             context.output.say(format!("{job} is deleted"));
         }
         Ok(ExitCode::SUCCESS)

@@ -8,10 +8,12 @@ use mainspring_client::api::{Attempt, Job, Node, Run, TimelineEntry, Why};
 use mainspring_model::{NodeId, RunId};
 use serde_json::json;
 
-use super::nodes::{labels, state};
-use super::runs::took;
+use super::nodes::{labels, running, state};
+use super::runs::{attempt_of, took};
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::follow::percentage;
+use crate::language::{message, remedy};
 use crate::output::{BOLD, Paint, bytes, span, state_style, yaml};
 
 /// What `describe` takes.
@@ -34,7 +36,7 @@ impl Describe {
             context.output.one(&node, || node_text(&node))?;
         } else {
             let name = self.thing.strip_prefix("job/").unwrap_or(&self.thing);
-            let job = context.client.job(context.namespace(), name).await?;
+            let job = context.job(name).await?;
             let text = job_text(&job)?;
             context.output.one(&job, || text)?;
         }
@@ -61,16 +63,13 @@ fn run_text(run: &Run, why: &Why, attempts: &[Attempt], timeline: &[TimelineEntr
     line("Job", format!("{} version {}", run.job_name.as_deref().unwrap_or("-"), run.job_version));
     line("Namespace", run.namespace.to_string());
     line("State", run.state.name().paint(state_style(run.state)).to_string());
-    line("Why", why.reason.as_ref().map_or(&why.summary, |reason| &reason.message).clone());
-    line("Next step", why.reason.as_ref().map(|reason| reason.remedy.clone()).unwrap_or_default());
-    if let (Some(most), true) = (run.attempts_max, run.attempt > 0) {
-        line("Attempt", format!("{} of {most}", run.attempt));
-    }
+    line("Why", why.reason.as_ref().map_or(why.summary.as_str(), message).to_owned());
+    line("Next step", why.reason.as_ref().map(remedy).unwrap_or_default().to_owned());
+    line("Attempt", attempt_of(run));
     line("Node", node_of(run.node_name.as_deref(), run.node));
     line("Submitted", format!("{} by {}", run.created_at, run.submitted_by));
     if let Some(progress) = &run.progress {
-        let words = format!("{:.0} % {}", progress.fraction * 100.0, progress.message);
-        line("Progress", words.trim_end().to_owned());
+        line("Progress", percentage(progress));
     }
     line("Took", took(run));
     if let Some(usage) = run.usage {
@@ -137,8 +136,7 @@ fn node_text(node: &Node) -> String {
     if let Some(deadline) = node.drain_deadline {
         let _ = writeln!(text, "Empty by:    {deadline}");
     }
-    let running = node.running.map_or_else(|| "?".to_owned(), |running| running.to_string());
-    let _ = writeln!(text, "Running:     {running} of {} slots", node.slots);
+    let _ = writeln!(text, "Running:     {} slots", running(node));
     let _ =
         writeln!(text, "Cores:       {}", mainspring_model::quantity::format_milli(node.capacity.cpu_milli));
     let _ = writeln!(text, "Memory:      {}", bytes(node.capacity.memory_bytes));

@@ -11,7 +11,7 @@ use mainspring_model::spec;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::yaml;
+use crate::output::{count, yaml};
 
 /// What `export` takes.
 #[derive(Debug, Args)]
@@ -31,7 +31,7 @@ impl Export {
     pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
         let mut jobs = Vec::new();
         for job in &self.jobs {
-            jobs.push(context.client.job(context.namespace(), job).await?);
+            jobs.push(context.job(job).await?);
         }
         if self.jobs.is_empty() {
             jobs = context.client.jobs(context.namespace(), true).all().await?;
@@ -54,7 +54,11 @@ impl Export {
                     fs::create_dir_all(file.parent().unwrap_or(directory)).map_err(cannot)?;
                     fs::write(&file, yaml(spec)?).map_err(cannot)?;
                 }
-                context.output.say(format!("{} jobs written below {}", specs.len(), directory.display()));
+                context.output.say(format!(
+                    "{} written below {}",
+                    count(specs.len(), "job"),
+                    directory.display()
+                ));
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::import::{self, Imported, Kind, Settings, Zone, is_zone};
 use crate::machine_zone;
-use crate::output::{Format, Output, Paint, WARN};
+use crate::output::{Format, Output, Paint, WARN, count};
 
 /// What `import` takes.
 #[derive(Debug, Args)]
@@ -241,7 +241,7 @@ fn write_files(directory: &Path, jobs: &[Imported], force: bool, output: Output)
         let written = options.open(&path).and_then(|mut file| file.write_all(job.text.as_bytes()));
         written.map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))?;
     }
-    output.say(format!("{} written to {}", apply::count(jobs.len(), "job"), directory.display()));
+    output.say(format!("{} written to {}", count(jobs.len(), "job"), directory.display()));
     Ok(())
 }
 

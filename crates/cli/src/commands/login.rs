@@ -6,12 +6,14 @@ use std::process::ExitCode;
 use clap::Args;
 use mainspring_client::Client;
 use mainspring_client::api::{CreateToken, SessionRequest};
+use serde_json::{Value, json};
 
 use crate::arguments::Global;
 use crate::ask::read_line;
+use crate::config::{Source, load};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{BOLD, Output, Paint};
+use crate::output::{BOLD, Column, Output, Paint, Row, Table};
 use crate::target::{Target, Targets, read_token};
 
 /// What `login` takes.
@@ -19,7 +21,7 @@ use crate::target::{Target, Targets, read_token};
 #[command(after_help = "Examples:\n  mainspring login https://mainspring.example --token-file token.txt\n  \
     mainspring login https://mainspring.example --code 7H2K-…\n  mainspring login --use local")]
 pub(crate) struct Login {
-    /// Where the server is
+    /// Where the server is; or the link that `up` prints, with its one-time code
     server: Option<String>,
     /// A one-time code instead of a token
     #[arg(long)]
@@ -32,6 +34,8 @@ pub(crate) struct Login {
     list: bool,
 }
 
+const COLUMNS: &[Column] = &[Column::always(""), Column::always("NAME"), Column::always("URL")];
+
 impl Login {
     pub(crate) async fn run(self, global: &Global, output: Output) -> Result<ExitCode, Failure> {
         if self.list || (self.server.is_none() && self.switch.is_none()) {
@@ -42,15 +46,14 @@ impl Login {
             output.say(format!("commands talk to {name} from now on"));
             return Ok(ExitCode::SUCCESS);
         }
-        let url = self.server.unwrap_or_default();
-        let url = url.trim_end_matches('/').to_owned();
-        let token = match (&self.code, &global.token_file) {
+        let (url, code) = address(&self.server.unwrap_or_default(), self.code);
+        let token = match (&code, &global.token_file) {
             (Some(code), _) => exchange(&url, code).await?,
             (None, Some(file)) => read_token(file)?,
-            (None, None) => match std::env::var("MAINSPRING_TOKEN") {
-                Ok(token) => token,
-                Err(_) if std::io::stdin().is_terminal() => read_line("Token: ")?,
-                Err(_) => {
+            (None, None) => match load(&Source::of_process(global.config.clone()))?.config.client.token {
+                Some(token) => token,
+                None if std::io::stdin().is_terminal() => read_line("Token: ")?,
+                None => {
                     let mut token = String::new();
                     std::io::stdin().read_line(&mut token)?;
                     token.trim().to_owned()
@@ -72,6 +75,15 @@ impl Login {
     }
 }
 
+/// The server's URL, and the one-time code that was given, or that the link to sign in carries.
+fn address(server: &str, code: Option<String>) -> (String, Option<String>) {
+    let (url, in_link) = match server.split_once("/#login=") {
+        Some((url, in_link)) => (url, Some(in_link.to_owned())),
+        None => (server, None),
+    };
+    (url.trim_end_matches('/').to_owned(), code.or(in_link))
+}
+
 /// A one-time code opens a session; the session makes a token for this machine.
 async fn exchange(url: &str, code: &str) -> Result<String, Failure> {
     let anonymous = Client::builder(url).retries(1).build()?;
@@ -91,9 +103,33 @@ fn list(output: Output) -> Result<ExitCode, Failure> {
         return Err(Failure::new(Exit::NotFound, "no server is known")
             .hint("`mainspring up` starts one here, `mainspring login URL` signs in to one"));
     }
-    for (name, target) in &targets.target {
-        let mark = if targets.current.as_deref() == Some(name) { "*" } else { " " };
-        output.line(format!("{mark} {name}  {}", target.url))?;
-    }
+    let is_used = |name: &str| targets.current.as_deref() == Some(name);
+    // Without the tokens: who lists servers does not ask for secrets.
+    let known: Vec<Value> = targets
+        .target
+        .iter()
+        .map(|(name, target)| json!({ "name": name, "url": target.url, "current": is_used(name) }))
+        .collect();
+    output.list(&known, || {
+        Table::new(COLUMNS, "").rows(targets.target.iter().map(|(name, target)| {
+            Row::new(name).cell(if is_used(name) { "*" } else { " " }).cell(name).cell(&target.url)
+        }))
+    })?;
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_carries_its_code() {
+        let check = |server: &str, code: Option<&str>, expected: Option<&str>| {
+            let (url, code) = address(server, code.map(str::to_owned));
+            assert_eq!((url.as_str(), code.as_deref()), ("http://host:1", expected));
+        };
+        check("http://host:1/", None, None);
+        check("http://host:1/#login=msl_x", None, Some("msl_x"));
+        check("http://host:1", Some("msl_y"), Some("msl_y"));
+    }
 }

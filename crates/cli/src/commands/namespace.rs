@@ -61,6 +61,7 @@ impl Namespace {
             Verb::Set { path, description } => {
                 let namespace = context.client.put_namespace(&path, &description).await?;
                 context.output.say(format!("{} is there", namespace.path));
+                context.output.changed(&namespace)?;
             }
             Verb::Rm { path, yes } => {
                 confirm(&format!("Remove the namespace {path}?"), yes)?;

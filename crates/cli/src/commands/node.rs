@@ -69,10 +69,12 @@ impl Node {
                 let drained = context.client.drain_node(context.find_node(&node).await?, patience).await?;
                 let until = drained.drain_deadline.map(|at| format!(" until {at}")).unwrap_or_default();
                 context.output.say(format!("{} takes no new work; what runs may go on{until}", drained.name));
+                context.output.changed(&drained)?;
             }
             Verb::Resume { node } => {
                 let node = context.client.resume_node(context.find_node(&node).await?).await?;
                 context.output.say(format!("{} takes work again", node.name));
+                context.output.changed(&node)?;
             }
             Verb::Remove { nodes } => {
                 for node in nodes {
@@ -102,6 +104,7 @@ impl Node {
                 }
                 let node = context.client.label_node(node, assigned).await?;
                 context.output.say(format!("{}: {}", node.name, super::nodes::labels(&node.labels)));
+                context.output.changed(&node)?;
             }
         }
         Ok(ExitCode::SUCCESS)

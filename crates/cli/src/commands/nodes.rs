@@ -3,14 +3,14 @@
 use std::process::ExitCode;
 
 use anstyle::Style;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use mainspring_client::api::Node;
 use mainspring_model::{Labels, quantity};
 
 use super::watching::watch;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{BAD, Column, DIM, Format, GOOD, Row, Table, WARN, age, bytes, clock};
+use crate::output::{BAD, Column, DIM, GOOD, Row, Table, WARN, age, bytes, clock};
 
 /// What `nodes` takes.
 #[derive(Debug, Args)]
@@ -19,11 +19,30 @@ pub(crate) struct Nodes {
     #[arg(long)]
     pool: Option<String>,
     /// In this state: up, draining, lost or left
-    #[arg(long)]
-    state: Option<String>,
-    /// Draw the list again whenever something changes
+    #[arg(long, value_enum, hide_possible_values = true)]
+    state: Option<State>,
+    /// Draw the list again whenever something changes; with -o json, a line for each change
     #[arg(short, long)]
     watch: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum State {
+    Up,
+    Draining,
+    Lost,
+    Left,
+}
+
+impl State {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Draining => "draining",
+            Self::Lost => "lost",
+            Self::Left => "left",
+        }
+    }
 }
 
 const COLUMNS: &[Column] = &[
@@ -42,17 +61,25 @@ const COLUMNS: &[Column] = &[
 impl Nodes {
     pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
         if self.watch {
-            let wide = context.output.format == Format::Wide;
-            watch(context, || async { Ok(table(&self.list(context).await?).render(wide)) }).await?;
+            watch(context, || self.list(context), |nodes| self.table(nodes)).await?;
         } else {
             let nodes = self.list(context).await?;
-            context.output.list(&nodes, || table(&nodes))?;
+            context.output.list(&nodes, || self.table(&nodes))?;
         }
         Ok(ExitCode::SUCCESS)
     }
 
     async fn list(&self, context: &Context) -> Result<Vec<Node>, Failure> {
-        Ok(context.client.nodes(self.pool.as_deref(), self.state.as_deref()).all().await?)
+        Ok(context.client.nodes(self.pool.as_deref(), self.state.map(State::name)).all().await?)
+    }
+
+    fn table(&self, nodes: &[Node]) -> Table {
+        let pool = self.pool.as_ref().map(|pool| format!(" in the pool `{pool}`")).unwrap_or_default();
+        let state = self.state.map(|state| format!(" in the state `{}`", state.name())).unwrap_or_default();
+        match format!("{pool}{state}") {
+            all if all.is_empty() => table(nodes),
+            some => table(nodes).when_empty(format!("no nodes{some}; `mainspring nodes` lists all")),
+        }
     }
 }
 
@@ -61,7 +88,6 @@ pub(crate) fn table(nodes: &[Node]) -> Table {
     let now = clock();
     Table::new(COLUMNS, "no nodes; `mainspring node token` lets one join").rows(nodes.iter().map(|node| {
         let (state, style) = state(node);
-        let running = node.running.map_or_else(|| "?".to_owned(), |running| running.to_string());
         let cpu = quantity::format_milli(node.capacity.cpu_milli);
         let cpu = match node.cpu_used_milli {
             // A process that runs functions has none to give away.
@@ -79,7 +105,7 @@ pub(crate) fn table(nodes: &[Node]) -> Table {
             .cell(&node.name)
             .cell(&node.pool)
             .styled(state, style)
-            .cell(format!("{running} of {}", node.slots))
+            .cell(running(node))
             .cell(cpu)
             .cell(memory)
             .cell(node.seen_at.map(|at| age(at.0, now)).unwrap_or_default())
@@ -87,6 +113,12 @@ pub(crate) fn table(nodes: &[Node]) -> Table {
             .cell(node.handlers.join(","))
             .cell(node.id)
     }))
+}
+
+/// How many attempts it holds, of how many it takes; one that leaves takes none.
+pub(crate) fn running(node: &Node) -> String {
+    let running = node.running.map_or_else(|| "?".to_owned(), |running| running.to_string());
+    if node.slots == 0 { running } else { format!("{running} of {}", node.slots) }
 }
 
 /// The state in a word: a node that is up but not connected is worth a look.

@@ -5,17 +5,18 @@ use std::process::ExitCode;
 
 use clap::Args;
 use mainspring_client::api::BulkAction;
-use mainspring_model::{ErrorCode, RunId};
+use mainspring_model::ErrorCode;
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::find::Fit;
 
 /// What `retry` takes.
 #[derive(Debug, Args)]
 pub(crate) struct Retry {
-    /// The runs, by id
+    /// The runs, by id; or a job's name, for its newest run that waits to be tried again
     #[arg(value_name = "RUN", required_unless_present = "query")]
-    runs: Vec<RunId>,
+    runs: Vec<String>,
     /// Every run that this query finds, after showing how many
     #[arg(short = 'Q', long, value_name = "WORDS", conflicts_with = "runs")]
     query: Option<String>,
@@ -29,8 +30,10 @@ impl Retry {
         if let Some(query) = &self.query {
             return super::bulk::act(context, BulkAction::Retry, "Retry", query, self.yes).await;
         }
-        for id in self.runs {
-            context.client.retry(id).await.map_err(|error| {
+        let mut runs = Vec::new();
+        for word in &self.runs {
+            let id = context.find_run_that(word, Fit::Failed).await?;
+            let run = context.client.retry(id).await.map_err(|error| {
                 let over = error.code() == Some(ErrorCode::IllegalState);
                 let failure = Failure::from(error).about(id);
                 if over {
@@ -40,6 +43,10 @@ impl Retry {
                 }
             })?;
             context.output.say(format!("{id} is queued again"));
+            runs.push(run);
+        }
+        if context.output.format.is_for_programs() {
+            context.output.list(&runs, || super::runs::table(&runs))?;
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -45,10 +45,10 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
         let namespace = context.namespace().map(str::parse).transpose();
-        let params = values_for(&context.client, context.namespace(), &self.job, &self.params).await?;
+        let params = values_for(context, &self.job, &self.params).await?;
         let request = Request {
             namespace: namespace.map_err(|error| Failure::usage(format!("--namespace: {error}")))?,
-            job: Some(self.job),
+            job: Some(self.job.clone()),
             version: self.version,
             params,
             priority: self.priority.map(Value::from),
@@ -58,7 +58,9 @@ impl Run {
             idempotency_key: self.key,
             ..Request::default()
         };
-        let submitted = context.client.submit(&request).await?;
-        super::submit::report(context, &submitted, self.wait).await
+        match context.client.submit(&request).await {
+            Ok(submitted) => super::submit::report(context, &submitted, self.wait).await,
+            Err(error) => Err(context.about_job(error, &self.job).await),
+        }
     }
 }

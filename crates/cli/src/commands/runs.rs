@@ -10,7 +10,10 @@ use mainspring_model::RunState;
 use super::watching::watch;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{Column, Format, Row, Table, age, clock, span, state_style};
+use crate::flag;
+use crate::follow::percentage;
+use crate::language::message;
+use crate::output::{Column, Row, Table, age, clock, span, state_style};
 
 /// What `runs` takes.
 #[derive(Debug, Args)]
@@ -23,18 +26,18 @@ pub(crate) struct Runs {
     #[arg(long)]
     job: Option<String>,
     /// In one of these states, with commas between; also `active` and `ended`
-    #[arg(long, value_name = "STATES")]
+    #[arg(long, value_name = "STATES", value_parser = flag::run_states)]
     state: Option<String>,
     /// Made within this time, such as 2h
-    #[arg(long, value_name = "DURATION")]
+    #[arg(long, value_name = "DURATION", value_parser = flag::duration)]
     since: Option<String>,
     /// The query language of the API: `state:failed label:team=data cause:exit`
     #[arg(short = 'Q', long, value_name = "WORDS")]
     query: Option<String>,
     /// How many at most
-    #[arg(long, default_value_t = 50)]
+    #[arg(long, default_value_t = 50, value_parser = flag::at_least_one)]
     limit: usize,
-    /// Draw the list again whenever something changes
+    /// Draw the list again whenever something changes; with -o json, a line for each change
     #[arg(short, long)]
     watch: bool,
     /// In every namespace, whatever the settings say
@@ -58,37 +61,45 @@ const COLUMNS: &[Column] = &[
 impl Runs {
     pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
         if self.watch {
-            let wide = context.output.format == Format::Wide;
-            watch(context, || async { Ok(self.table(&self.list(context).await?).render(wide)) }).await?;
+            watch(context, || self.list(context), |runs| self.table(context, runs)).await?;
         } else {
             let runs = self.list(context).await?;
-            context.output.list(&runs, || self.table(&runs))?;
+            context.output.list(&runs, || self.table(context, &runs))?;
         }
         Ok(ExitCode::SUCCESS)
     }
 
     async fn list(&self, context: &Context) -> Result<Vec<Run>, Failure> {
         let query = RunsQuery {
-            namespace: context.namespace().filter(|_| !self.all_namespaces).map(str::to_owned),
+            namespace: self.place(context).map(str::to_owned),
             q: self.words(),
             page_size: Some(self.limit.clamp(1, 1000)),
         };
         Ok(context.client.runs(&query).take(self.limit).await?)
     }
 
-    fn table(&self, runs: &[Run]) -> Table {
-        match self.words() {
-            None => table(runs),
-            Some(words) => table(runs).when_empty(format!("no runs fit `{words}`")),
+    /// The namespace that is looked in, if it is not all of them.
+    fn place<'c>(&self, context: &'c Context) -> Option<&'c str> {
+        context.namespace().filter(|_| !self.all_namespaces)
+    }
+
+    fn table(&self, context: &Context, runs: &[Run]) -> Table {
+        match (self.words(), self.place(context)) {
+            (None, None) => table(runs),
+            (Some(words), _) => table(runs).when_empty(format!("no runs fit `{words}`")),
+            (None, Some(namespace)) => table(runs).when_empty(format!(
+                "no runs in `{namespace}`; `mainspring runs -A` looks in every namespace"
+            )),
         }
     }
 
     fn words(&self) -> Option<String> {
         let words: Vec<String> = [
+            // First, so that what the server says about positions in it is true.
+            self.query.clone(),
             self.job.as_ref().map(|job| format!("job:{job}")),
             self.state.as_ref().map(|state| format!("state:{state}")),
             self.since.as_ref().map(|since| format!("created>-{since}")),
-            self.query.clone(),
         ]
         .into_iter()
         .flatten()
@@ -102,22 +113,28 @@ pub(crate) fn table(runs: &[Run]) -> Table {
     let now = clock();
     let words = "no runs; `mainspring submit -- echo hello` makes one";
     Table::new(COLUMNS, words).rows(runs.iter().map(|run| {
-        let attempt = match run.attempts_max {
-            Some(most) if run.attempt > 0 => format!("{} of {most}", run.attempt),
-            _ => String::new(),
-        };
         Row::new(run.id)
             .cell(run.id)
             .cell(&run.namespace)
             .cell(run.job_name.clone().unwrap_or_else(|| run.job.to_string()))
             .styled(run.state.name(), state_style(run.state))
-            .cell(attempt)
+            .cell(attempt_of(run))
             .cell(age(run.created_at.0, now))
             .cell(took(run))
             .cell(run.node_name.clone().or_else(|| run.node.map(|node| node.to_string())).unwrap_or_default())
             .cell(&run.submitted_by)
             .cell(why(run))
     }))
+}
+
+/// Which attempt it is, of how many, and how many were not the job's own fault; nothing before the first.
+pub(crate) fn attempt_of(run: &Run) -> String {
+    if run.attempt == 0 {
+        return String::new();
+    }
+    let most = run.attempts_max.map(|most| format!(" of {most}")).unwrap_or_default();
+    let lost = if run.losses > 0 { format!(", {} lost", run.losses) } else { String::new() };
+    format!("{}{most}{lost}", run.attempt)
 }
 
 /// How long the current or last attempt took.
@@ -140,10 +157,8 @@ pub(crate) fn why(run: &Run) -> String {
         return format!("{by} asked for its end");
     }
     let words = match run.state {
-        RunState::Running => run.progress.as_ref().map(|progress| {
-            format!("{:.0} % {}", progress.fraction * 100.0, progress.message).trim_end().to_owned()
-        }),
-        RunState::Ready | RunState::Waiting => run.reason.as_ref().map(|reason| reason.message.clone()),
+        RunState::Running => run.progress.as_ref().map(percentage),
+        RunState::Ready | RunState::Waiting => run.reason.as_ref().map(|reason| message(reason).to_owned()),
         _ => run.cause.as_ref().map(|cause| cause.message.clone()),
     };
     shorten(&words.unwrap_or_default())

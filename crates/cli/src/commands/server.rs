@@ -9,7 +9,7 @@ use crate::arguments::Global;
 use crate::config::{Source, load};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::roles::{self, ServerFlags, Stop, failed};
+use crate::roles::{self, ServerFlags, Stop, failed, server_failed};
 use crate::target::write_secret;
 
 /// What `server` takes.
@@ -34,14 +34,14 @@ impl Server {
         let token_file = options.data.join("token");
         roles::run(&config.log, async {
             let stop = Stop::new()?.listen();
-            let server = Serving::build(options).await.map_err(failed)?;
+            let server = Serving::build(options).await.map_err(server_failed)?;
             if let Some(first) = server.app().bootstrap().await.map_err(failed)? {
                 write_secret(&token_file, &first.token)?;
                 output.say(format!("the first admin's token is in {}", token_file.display()));
             }
             output.say(format!("serving at {}", server.url()));
             roles::ready();
-            server.run(stop).await.map_err(failed)?;
+            server.run(stop).await.map_err(server_failed)?;
             Ok(ExitCode::SUCCESS)
         })
     }

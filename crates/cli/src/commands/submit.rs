@@ -257,7 +257,7 @@ fn merge(fields: &mut Map<String, Value>, section: &str, values: Map<String, Val
 }
 
 fn read_spec(file: &Path, format: Format) -> Result<Value, Failure> {
-    let spec = super::apply::read_file(file, format)?;
+    let spec = crate::job_file::read_one(file, format)?;
     serde_json::to_value(&spec).map_err(|error| Failure::failed(error.to_string()))
 }
 

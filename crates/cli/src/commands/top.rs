@@ -16,6 +16,7 @@ use ratatui::widgets::{Block, Cell, Paragraph, Row, Table};
 use ratatui::{DefaultTerminal, Frame};
 use tokio::sync::mpsc;
 
+use super::nodes::running;
 use super::runs::{took, why};
 use crate::context::Context;
 use crate::failure::Failure;
@@ -162,7 +163,7 @@ impl View {
                 Cell::from(node.name.as_str()),
                 Cell::from(node.pool.as_str()),
                 Cell::from(super::nodes::state(node).0.to_owned()).style(Style::new().fg(color)),
-                Cell::from(format!("{} of {}", node.running.unwrap_or(0), node.slots)),
+                Cell::from(running(node)),
                 Cell::from(used),
                 Cell::from(memory),
                 Cell::from(node.seen_at.map(|at| age(at.0, now)).unwrap_or_default()),

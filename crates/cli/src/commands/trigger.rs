@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::flag;
 use crate::language::in_words;
 use crate::output::{BAD, Column, DIM, GOOD, Row, Table, WARN, clock, span};
 
@@ -29,7 +30,7 @@ enum Verb {
         #[arg(short = 'A', long)]
         all_namespaces: bool,
         /// How many at most
-        #[arg(long, default_value_t = 500)]
+        #[arg(long, default_value_t = 500, value_parser = flag::at_least_one)]
         limit: usize,
     },
     /// Show the next moments of a trigger, of a job or only thought of
@@ -62,7 +63,7 @@ enum Verb {
         #[command(flatten)]
         which: Which,
         /// How many at most
-        #[arg(long, default_value_t = 50)]
+        #[arg(long, default_value_t = 50, value_parser = flag::at_least_one)]
         limit: usize,
     },
     /// Let a trigger fire no more
@@ -105,7 +106,7 @@ enum Verb {
     /// Have a trigger go on from another moment: the time machine
     #[command(
         after_help = "Moments between there and now go by the trigger's misfire policy. What has fired does not \
-                            fire again."
+                            fire again"
     )]
     Cursor {
         /// The job

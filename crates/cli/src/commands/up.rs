@@ -1,19 +1,25 @@
 //! `mainspring up`: everything on one machine in one go: scheduler, API, agent, sidecar, and an embedded store.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
-use mainspring_model::ErrorCode;
+use mainspring_model::{ErrorCode, NodeId};
 use mainspring_server::Server;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Global;
-use crate::config::{Config, Source, load};
+use crate::config::{Source, load};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::roles::{self, AgentFlags, ServerFlags, Stop, failed};
+use crate::roles::{self, AgentFlags, ServerFlags, Stop, agent_failed, failed, server_failed};
 use crate::target::{LOCAL, Target, Targets, write_secret};
+
+/// How long the sidecar may take to answer.
+const SIDECAR_PATIENCE: Duration = Duration::from_secs(10);
 
 /// What `up` takes.
 #[derive(Debug, Args)]
@@ -27,52 +33,66 @@ pub(crate) struct Up {
 impl Up {
     pub(crate) fn run(self, global: &Global, output: Output) -> Result<ExitCode, Failure> {
         let config = load(&Source::of_process(global.config.clone()))?.config;
-        roles::run(&config.log, self.serve(&config, output))
+        // All that can be wrong with a flag or a setting is told before anything is made.
+        let server = self.server.options(&config.server)?;
+        let agent = self.agent.options(&config.agent, server.data.join("agent"), Vec::new())?;
+        roles::run(&config.log, serve(server, agent, output))
     }
+}
 
-    async fn serve(self, config: &Config, output: Output) -> Result<ExitCode, Failure> {
-        let stop = Stop::new()?.listen();
-        let options = self.server.options(&config.server)?;
-        let data = options.data.clone();
-        let server = Server::build(options).await.map_err(failed)?;
-        let token_file = token(&server, &data).await?;
-        let agent = self.agent_options(&server, config, data.join("agent")).await?;
-        let url = server.url().to_owned();
-        let login = server.app().issue_login_code().await.map_err(failed)?;
-        Targets::remember(LOCAL, Target { url: url.clone(), token: None, token_file: Some(token_file) })?;
-        // The agent first stops, then the server that it talks to.
-        let server_stop = CancellationToken::new();
-        let serving = tokio::spawn(server.run(server_stop.clone()));
-        let mut agent = tokio::spawn(mainspring_agent::run(agent, stop.clone().cancelled_owned()));
-        welcome(output, &url, &login.path);
-        roles::ready();
-        let ended = tokio::select! {
-            () = stop.cancelled() => (&mut agent).await,
-            ended = &mut agent => ended,
-        };
-        server_stop.cancel();
-        let served = serving.await;
-        flatten(ended)?;
-        flatten(served)?;
-        Ok(ExitCode::SUCCESS)
-    }
+async fn serve(
+    mut options: mainspring_server::Options,
+    agent: mainspring_agent::Options,
+    output: Output,
+) -> Result<ExitCode, Failure> {
+    let stop = Stop::new()?.listen();
+    let data = options.data.clone();
+    options.resident = Some(node(&data, &agent).await?);
+    let server = Server::build(options).await.map_err(server_failed)?;
+    let token_file = token(&server, &data).await?;
+    let agent = joined(&server, agent).await?;
+    let url = server.url().to_owned();
+    let login = server.app().issue_login_code().await.map_err(failed)?;
+    Targets::remember(LOCAL, Target { url: url.clone(), token: None, token_file: Some(token_file) })?;
+    // The agent first stops, then the server that it talks to.
+    let server_stop = CancellationToken::new();
+    let serving = tokio::spawn(server.run(server_stop.clone()));
+    let mut agent = tokio::spawn(mainspring_agent::run(agent, stop.clone().cancelled_owned()));
+    welcome(output, &url, &login.path);
+    roles::ready();
+    let ended = tokio::select! {
+        () = stop.cancelled() => (&mut agent).await,
+        ended = &mut agent => ended,
+    };
+    server_stop.cancel();
+    let served = serving.await;
+    flatten(ended, agent_failed)?;
+    flatten(served, server_failed)?;
+    Ok(ExitCode::SUCCESS)
+}
 
-    async fn agent_options(
-        &self,
-        server: &Server,
-        config: &Config,
-        data: PathBuf,
-    ) -> Result<mainspring_agent::Options, Failure> {
-        let known = data.join("agent").join("credential").exists();
-        // The server's files lie around the agent's: the store and the first admin's token.
-        let forbidden_paths = data.parent().map(Path::to_owned).into_iter().collect();
-        let mut options = self.agent.options(&config.agent, data, vec![server.local_url().to_owned()])?;
-        options.forbidden_paths = forbidden_paths;
-        if !known {
-            options.join_token = Some(server.app().issue_join_token(None).await.map_err(failed)?.token);
-        }
-        Ok(options)
+/// The agent's options, with the way to the server and the right to join it.
+async fn joined(
+    server: &Server,
+    mut options: mainspring_agent::Options,
+) -> Result<mainspring_agent::Options, Failure> {
+    options.servers = vec![server.local_url().to_owned()];
+    // The server's files lie around the agent's: the store and the first admin's token.
+    options.forbidden_paths = options.data.parent().map(Path::to_owned).into_iter().collect();
+    if !options.data.join("agent").join("credential").exists() {
+        options.join_token = Some(server.app().issue_join_token(None).await.map_err(failed)?.token);
     }
+    Ok(options)
+}
+
+/// The node of this process. The server knows it from the start, so that its tasks go on while this process is away.
+async fn node(data: &Path, agent: &mainspring_agent::Options) -> Result<NodeId, Failure> {
+    DirBuilder::new().recursive(true).mode(0o700).create(data).map_err(|error| {
+        Failure::failed(format!("data folder {}: {error}", data.display())).hint(roles::OTHER_DATA)
+    })?;
+    let asked = tokio::time::timeout(SIDECAR_PATIENCE, mainspring_agent::node(agent));
+    let unheard = |_| Failure::failed(format!("no sidecar answers in {}", agent.data.display()));
+    asked.await.map_err(unheard)?.map_err(agent_failed)
 }
 
 /// The file with the first admin's token; made anew when it was lost, or is no longer good.
@@ -108,16 +128,17 @@ fn welcome(output: Output, url: &str, login: &str) {
            mainspring runs\n  \
            mainspring top\n\
          \n\
-         Ctrl-C stops it; tasks that run go on and are found again by the next `mainspring up`."
+         Ctrl-C stops it; tasks that run go on, for a day at most, and are found again by the next `mainspring up`."
     ));
 }
 
-fn flatten<E: std::error::Error + 'static>(
+fn flatten<E>(
     ended: Result<Result<(), E>, tokio::task::JoinError>,
+    words: fn(E) -> Failure,
 ) -> Result<(), Failure> {
     match ended {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => Err(failed(error)),
+        Ok(Err(error)) => Err(words(error)),
         Err(lost) => Err(failed(lost)),
     }
 }

@@ -7,6 +7,7 @@ use mainspring_client::api::Why as Answer;
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::language::{message, remedy};
 use crate::output::{BOLD, DIM, Paint, state_style};
 
 /// What `why` takes.
@@ -26,12 +27,12 @@ impl Why {
 }
 
 fn text(why: &Answer) -> String {
-    let reason = why.reason.as_ref().map_or(&why.summary, |reason| &reason.message);
+    let reason = why.reason.as_ref().map_or(why.summary.as_str(), message);
     let mut text = format!("{}: {reason}", why.state.name().paint(state_style(why.state)));
     if !why.state.is_terminal()
         && let Some(reason) = &why.reason
     {
-        text.push_str(&format!("\n{} {}", "next:".paint(BOLD), reason.remedy));
+        text.push_str(&format!("\n{} {}", "next:".paint(BOLD), remedy(reason)));
     }
     if !why.live && !why.state.is_terminal() {
         text.push_str(&format!("\n{}", "(as last written: no scheduler owns its cell right now)".paint(DIM)));

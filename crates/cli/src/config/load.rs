@@ -1,9 +1,10 @@
 //! Reads the settings: the file, then the variables over it.
 //!
-//! Every unknown key and every value of the wrong kind is reported at once, with the nearest known name. Nothing is
-//! ignored: a variable that begins with `MAINSPRING_` and looks like a setting (it has `__`) but is none is an error.
+//! Every unknown key and every value of the wrong kind is reported at once, with the nearest known name. What variables
+//! say is in `variables.rs`.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,8 @@ use toml::{Table, Value};
 
 use super::Config;
 use super::setting::{self, Kind, SECTIONS, SETTINGS, Setting};
+use super::task;
+use super::variables::{self, Strangers};
 use crate::failure::Failure;
 
 /// Where the settings come from.
@@ -29,9 +32,9 @@ pub(crate) struct Loaded {
 }
 
 impl Source {
-    /// The process's own environment.
+    /// The process's own environment, without what an agent tells a task there.
     pub(crate) fn of_process(file: Option<PathBuf>) -> Self {
-        Self { file, variables: std::env::vars().collect() }
+        Self { file, variables: task::without_attempt_token(std::env::vars().collect()) }
     }
 
     fn find_file(&self) -> Option<PathBuf> {
@@ -44,23 +47,55 @@ impl Source {
     }
 }
 
-/// Reads the file and the variables.
-pub(crate) fn load(source: &Source) -> Result<Loaded, Failure> {
+/// Settings that make no sense.
+#[derive(Debug)]
+pub(crate) struct Wrong {
+    /// The file that they were read from, if there is one.
+    pub(crate) file: Option<PathBuf>,
+    /// Everything that is wrong, each with its place.
+    pub(crate) problems: Vec<String>,
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = self.file.as_deref().map_or_else(String::new, |path| format!(" ({})", path.display()));
+        write!(f, "the settings are wrong{place}:\n  {}", self.problems.join("\n  "))
+    }
+}
+
+impl From<Wrong> for Failure {
+    fn from(wrong: Wrong) -> Self {
+        Self::usage(wrong.to_string()).hint(
+            "`mainspring config list` shows every setting; `mainspring config check FILE` checks a file",
+        )
+    }
+}
+
+/// Reads the file and the variables. Variables that have nothing to do with a setting are others' business.
+pub(crate) fn load(source: &Source) -> Result<Loaded, Wrong> {
+    read_all(source, Strangers::Left)
+}
+
+/// The same, for a person who wants to know: a variable that nobody reads is a mistake.
+pub(crate) fn load_strictly(source: &Source) -> Result<Loaded, Wrong> {
+    read_all(source, Strangers::Wrong)
+}
+
+fn read_all(source: &Source, strangers: Strangers) -> Result<Loaded, Wrong> {
     let file = source.find_file();
     let mut problems = Vec::new();
     let mut table = match &file {
-        Some(path) => read(path, &mut problems)?,
+        Some(path) => read(path, &mut problems),
         None => Table::new(),
     };
-    lay_over(&mut table, &source.variables, &mut problems);
+    variables::lay_over(&mut table, &source.variables, strangers, &mut problems);
     if !problems.is_empty() {
-        let place = file.as_deref().map_or_else(String::new, |path| format!(" ({})", path.display()));
-        return Err(Failure::usage(format!("the settings are wrong{place}:\n  {}", problems.join("\n  ")))
-            .hint("`mainspring config schema` lists every setting; `mainspring config check FILE` checks a file"));
+        return Err(Wrong { file, problems });
     }
-    let config = Config::deserialize_table(table)
-        .map_err(|error| Failure::usage(format!("the settings are wrong: {error}")))?;
-    Ok(Loaded { config, file })
+    match Config::deserialize_table(table) {
+        Ok(config) => Ok(Loaded { config, file }),
+        Err(error) => Err(Wrong { file, problems: vec![error.to_string()] }),
+    }
 }
 
 impl Config {
@@ -69,12 +104,21 @@ impl Config {
     }
 }
 
-fn read(path: &Path, problems: &mut Vec<String>) -> Result<Table, Failure> {
-    let text = fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
-    let table: Table = text.parse().map_err(|error: toml::de::Error| {
-        Failure::usage(format!("{} is not TOML: {}", path.display(), error.to_string().trim_end()))
-    })?;
+fn read(path: &Path, problems: &mut Vec<String>) -> Table {
+    let text = fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()));
+    let table = text.and_then(|text| {
+        text.parse().map_err(|error: toml::de::Error| {
+            let words = error.to_string().trim_end().replace('\n', "\n  ");
+            format!("{} is not TOML: {words}", path.display())
+        })
+    });
+    let table: Table = match table {
+        Ok(table) => table,
+        Err(problem) => {
+            problems.push(problem);
+            return Table::new();
+        }
+    };
     for (section, value) in &table {
         if !SECTIONS.iter().any(|(known, _)| known == section) {
             problems.push(unknown("section", section, SECTIONS.iter().map(|(known, _)| (*known).to_owned())));
@@ -95,7 +139,7 @@ fn read(path: &Path, problems: &mut Vec<String>) -> Result<Table, Failure> {
             }
         }
     }
-    Ok(table)
+    table
 }
 
 /// What is wrong with a value of the file.
@@ -126,56 +170,7 @@ fn expectation(kind: Kind) -> &'static str {
     }
 }
 
-fn lay_over(table: &mut Table, variables: &BTreeMap<String, String>, problems: &mut Vec<String>) {
-    for (variable, text) in variables {
-        let Some(rest) = variable.strip_prefix("MAINSPRING_") else { continue };
-        let found = SETTINGS
-            .iter()
-            .find(|setting| setting.variable() == *variable || setting.short_variable == Some(variable));
-        match found {
-            Some(setting) => match value_of(setting, text) {
-                Ok(value) => insert(table, setting, value),
-                Err(why) => problems.push(format!("{variable}: {why}")),
-            },
-            None if rest.contains("__") => {
-                problems.push(unknown("variable", variable, SETTINGS.iter().map(Setting::variable)));
-            }
-            // A task's own variables and those of the test suites have no `__`.
-            None => {}
-        }
-    }
-}
-
-fn insert(table: &mut Table, setting: &Setting, value: Value) {
-    let section = table.entry(setting.section).or_insert_with(|| Value::Table(Table::new()));
-    if let Value::Table(entries) = section {
-        entries.insert(setting.name.to_owned(), value);
-    }
-}
-
-fn value_of(setting: &Setting, text: &str) -> Result<Value, String> {
-    let parts = || text.split(',').map(str::trim).filter(|part| !part.is_empty());
-    match setting.kind {
-        Kind::Text | Kind::Path => Ok(Value::String(text.to_owned())),
-        Kind::Duration => mainspring_model::duration_text::parse(text)
-            .map(|_| Value::String(text.to_owned()))
-            .map_err(|error| error.to_string()),
-        Kind::Number => text
-            .parse::<u32>()
-            .map(|number| Value::Integer(number.into()))
-            .map_err(|_| format!("`{text}` is not a whole number")),
-        Kind::List => Ok(Value::Array(parts().map(|part| Value::String(part.to_owned())).collect())),
-        Kind::Pairs => parts()
-            .map(|part| {
-                let (key, value) =
-                    part.split_once('=').ok_or_else(|| format!("`{part}` is not `key=value`"))?;
-                Ok((key.to_owned(), Value::String(value.to_owned())))
-            })
-            .collect::<Result<Table, String>>()
-            .map(Value::Table),
-    }
-}
-
+/// Words about a name that nobody knows.
 fn unknown(what: &str, word: &str, known: impl Iterator<Item = String>) -> String {
     match crate::nearest::nearest(word, known) {
         Some(near) => format!("{word}: unknown {what}; did you mean `{near}`?"),
@@ -194,7 +189,7 @@ mod tests {
         let variables = variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
         load(&Source { file: Some(path), variables })
             .map(|loaded| loaded.config)
-            .map_err(|failure| failure.to_string())
+            .map_err(|wrong| wrong.to_string())
     }
 
     #[test]

@@ -6,6 +6,8 @@
 mod load;
 mod schema;
 mod setting;
+mod task;
+mod variables;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,7 +15,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-pub(crate) use load::{Source, load};
+pub(crate) use load::{Source, Wrong, load, load_strictly};
 pub(crate) use schema::schema;
 pub(crate) use setting::{SECTIONS, SETTINGS};
 

@@ -20,7 +20,7 @@ pub(crate) use heat::{HeatRow, Shade, heat_map};
 pub(crate) use paint::{BAD, BOLD, DIM, GOOD, Paint, WARN, state_style};
 pub(crate) use screen::Screen;
 pub(crate) use table::{Column, Row, Table};
-pub(crate) use when::{age, bytes, clock, span};
+pub(crate) use when::{age, bytes, clock, count, span};
 
 use crate::failure::Failure;
 
@@ -123,6 +123,25 @@ impl Output {
         }
     }
 
+    /// A list as it is in one round of a watch: for programs a line of JSON, or a document of YAML.
+    pub(crate) fn round<T: Serialize>(
+        &self,
+        items: &[T],
+        table: impl FnOnce() -> Table,
+    ) -> Result<String, Failure> {
+        let whole = || serde_json::json!({ "items": items });
+        match self.format {
+            Format::Json => serde_json::to_string(&whole()).map_err(unprintable),
+            Format::Yaml => Ok(format!("---\n{}", yaml(&whole())?.trim_end())),
+            Format::Name => Ok(table().names().join("\n")),
+            Format::Table | Format::Wide => {
+                let table = table();
+                let words = || table.empty_words().to_owned();
+                Ok(if table.is_empty() { words() } else { table.render(self.format == Format::Wide) })
+            }
+        }
+    }
+
     /// A value for programs.
     pub(crate) fn value(&self, value: &Value) -> Result<(), Failure> {
         let text = match self.format {
@@ -131,6 +150,11 @@ impl Output {
         };
         self.line(text.trim_end())
     }
+}
+
+/// Whether standard error is to have colours: what `--color`, `NO_COLOR` and the terminal say together.
+pub(crate) fn talk_is_coloured() -> bool {
+    anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
 }
 
 /// A value as YAML.

@@ -34,4 +34,15 @@ impl Screen {
         self.last = text.to_owned();
         Ok(())
     }
+
+    /// Prints `text` below what is there if it differs from that.
+    pub(crate) fn append(&mut self, text: &str) -> Result<(), Failure> {
+        if text != self.last {
+            let mut out = std::io::stdout();
+            writeln!(out, "{text}")?;
+            out.flush()?;
+            self.last = text.to_owned();
+        }
+        Ok(())
+    }
 }

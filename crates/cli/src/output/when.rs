@@ -1,4 +1,4 @@
-//! Times, spans and sizes as people read them. Programs get the exact values, in `-o json`.
+//! Times, spans, sizes and numbers as people read them. Programs get the exact values, in `-o json`.
 
 use std::time::{Duration, SystemTime};
 
@@ -35,6 +35,11 @@ pub(crate) fn age(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
+/// A number of things: `1 job`, `2 jobs`.
+pub(crate) fn count(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
 /// A size: `512 B`, `1.5 MiB`.
 pub(crate) fn bytes(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
@@ -64,6 +69,7 @@ mod tests {
         check(65_000, "1m5s");
         check(3_700_000, "1h1m");
         check(200_000_000, "2d7h");
+        assert_eq!((count(1, "job"), count(2, "job")), ("1 job".into(), "2 jobs".into()));
         assert_eq!(bytes(1023), "1023 B");
         assert_eq!(bytes(1536), "1.5 KiB");
         let now = Timestamp::from_micros(100_000_000);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mainspring_agent::Options;
-use mainspring_model::quantity;
+use mainspring_model::{label, name, quantity};
 
 use crate::config::AgentConfig;
 use crate::failure::Failure;
@@ -46,8 +46,8 @@ impl AgentFlags {
         options.pool = self.pool.clone().or_else(|| config.pool.clone()).unwrap_or(options.pool);
         options.labels = config.labels.clone().unwrap_or_default();
         options.labels.extend(labels(&self.label)?);
-        options.slots = self.slots.or(config.slots);
-        options.weight = config.weight.unwrap_or(options.weight);
+        options.slots = at_least_one("slots", self.slots.or(config.slots))?;
+        options.weight = at_least_one("weight", config.weight)?.unwrap_or(options.weight);
         options.cpu_milli = amount("cpu", self.cpu.as_ref().or(config.cpu.as_ref()), quantity::parse_milli)?;
         options.memory_bytes =
             amount("memory", self.memory.as_ref().or(config.memory.as_ref()), quantity::parse_bytes)?;
@@ -56,8 +56,30 @@ impl AgentFlags {
         options.task_user = config.task_user.clone();
         options.allowed_users = config.allowed_users.clone().unwrap_or_default();
         options.join_token = config.join_token.clone();
+        check_words(&options)?;
         Ok(options)
     }
+}
+
+/// What a scheduler would refuse when the node says hello.
+fn check_words(options: &Options) -> Result<(), Failure> {
+    name::check_name(&options.pool).map_err(|error| wrong("pool", error))?;
+    for (key, value) in &options.labels {
+        label::check_key(key).map_err(|error| wrong("labels", error))?;
+        label::check_value(value).map_err(|error| wrong("labels", error))?;
+    }
+    Ok(())
+}
+
+fn at_least_one(name: &str, number: Option<u32>) -> Result<Option<u32>, Failure> {
+    match number {
+        Some(0) => Err(wrong(name, "0 is too few; at least 1")),
+        number => Ok(number),
+    }
+}
+
+fn wrong(name: &str, why: impl std::fmt::Display) -> Failure {
+    Failure::usage(format!("{name}: {why}")).hint("`mainspring agent --help` says what each means")
 }
 
 fn labels(words: &[String]) -> Result<BTreeMap<String, String>, Failure> {
@@ -75,6 +97,6 @@ fn amount<E: std::fmt::Display>(
     text: Option<&String>,
     parse: fn(&str) -> Result<u64, E>,
 ) -> Result<Option<u64>, Failure> {
-    let parsed = text.map(|text| parse(text).map_err(|error| Failure::usage(format!("{name}: {error}"))));
+    let parsed = text.map(|text| parse(text).map_err(|error| wrong(name, error)));
     parsed.transpose()
 }

@@ -3,11 +3,15 @@
 //! User commands need none of it, and the sidecar must not have it.
 
 mod agent;
+mod check;
+mod failed;
 mod logging;
 mod server;
 mod stop;
 
 pub(crate) use agent::AgentFlags;
+pub(crate) use check::problems;
+pub(crate) use failed::{OTHER_DATA, agent_failed, failed, server_failed};
 pub(crate) use server::{ServerFlags, roles};
 pub(crate) use stop::{Stop, ready};
 
@@ -33,16 +37,4 @@ pub(crate) fn run<T>(log: &LogConfig, role: impl Future<Output = Result<T, Failu
     // What still waits for a disk or a name must not keep the process.
     runtime.shutdown_background();
     ended
-}
-
-/// A failure in the words of an error and of all that caused it, on one line.
-pub(crate) fn failed(error: impl std::error::Error) -> Failure {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    Failure::failed(text)
 }

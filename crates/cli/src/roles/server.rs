@@ -9,6 +9,8 @@ use mainspring_server::{Options, Roles};
 use crate::config::ServerConfig;
 use crate::failure::Failure;
 
+/// Where a person looks who wrote a wrong setting.
+const SETTINGS: &str = "`mainspring config list -o wide` shows every setting, with its default";
 const DATA: &str = "mainspring-data";
 const LISTEN: &str = "127.0.0.1:7468";
 
@@ -53,6 +55,7 @@ impl ServerFlags {
         options.cells = config.cells.unwrap_or(options.cells);
         options.heartbeat_every = config.heartbeat_every.map_or(options.heartbeat_every, |span| span.0);
         options.lost_after = config.lost_after.map_or(options.lost_after, |span| span.0);
+        options.check().map_err(|why| Failure::usage(why).hint(SETTINGS))?;
         Ok(options)
     }
 }
@@ -65,9 +68,8 @@ pub(crate) fn roles(words: &[String]) -> Result<Roles, Failure> {
             "api" => roles.api = true,
             "scheduler" => roles.scheduler = true,
             other => {
-                return Err(
-                    Failure::usage(format!("there is no role `{other}`")).hint("use api, scheduler, or both")
-                );
+                return Err(Failure::usage(format!("roles: there is no role `{other}`"))
+                    .hint("use api, scheduler, or both"));
             }
         }
     }

@@ -9,10 +9,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::failure::Failure;
 
-/// SIGTERM and SIGINT: the first asks, the second insists.
+/// SIGTERM, SIGINT, and SIGHUP of a terminal that is closed: the first asks, the second insists.
 pub(crate) struct Stop {
     term: Signal,
     interrupt: Signal,
+    hangup: Option<Signal>,
     pub(crate) token: CancellationToken,
 }
 
@@ -21,6 +22,7 @@ impl Stop {
         Ok(Self {
             term: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
+            hangup: if ignores_hangup() { None } else { Some(signal(SignalKind::hangup())?) },
             token: CancellationToken::new(),
         })
     }
@@ -43,8 +45,24 @@ impl Stop {
         tokio::select! {
             _ = self.term.recv() => {}
             _ = self.interrupt.recv() => {}
+            () = hangup(self.hangup.as_mut()) => {}
         }
     }
+}
+
+async fn hangup(signal: Option<&mut Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
+    }
+}
+
+/// Whether we were started to outlive the terminal, as `nohup` does it.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // The lowest bit is signal 1.
+    ignored.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & 1 == 1))
 }
 
 /// Tells the service manager that the role serves.

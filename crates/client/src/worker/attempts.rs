@@ -19,7 +19,7 @@ const LOGS_KEPT_MAX: usize = 256;
 #[derive(Debug)]
 pub(super) enum Stage {
     Executing { since: Timestamp, task: Task },
-    Over { ending: Finished, said_at: Option<Timestamp> },
+    Over { ending: Finished, begun_at: Option<Timestamp>, said_at: Option<Timestamp> },
 }
 
 /// A function that runs.
@@ -111,23 +111,17 @@ impl Attempts {
     /// An order that will not be executed.
     pub(super) fn refuse(&mut self, token: AttemptToken, cause: &Cause, stopped: bool) {
         let ending = Finished { cause: Some(cause.into()), stopped, silent: true, ..Finished::default() };
-        self.held.insert(token, Stage::Over { ending, said_at: None });
+        self.held.insert(token, Stage::Over { ending, begun_at: None, said_at: None });
     }
 
     /// A function has ended.
-    pub(super) fn end(&mut self, now: Timestamp, token: AttemptToken, cause: &Cause, result: Option<Bytes>) {
+    pub(super) fn end(&mut self, token: AttemptToken, cause: &Cause, result: Option<Bytes>) {
         let Some(Stage::Executing { since, task }) = self.held.get(&token) else { return };
         let stopped = task.stop.is_some_and(|(by, _)| by == StopBy::Owner);
         let silent = self.logs.get(&token).is_none_or(LogBuffer::is_empty);
-        let ending = Finished {
-            cause: Some(cause.into()),
-            stopped,
-            elapsed_us: Some(u64::try_from(now.since(*since).as_micros()).unwrap_or(u64::MAX)),
-            result,
-            silent,
-            ..Finished::default()
-        };
-        self.held.insert(token, Stage::Over { ending, said_at: None });
+        let ending = Finished { cause: Some(cause.into()), stopped, result, silent, ..Finished::default() };
+        let begun_at = Some(*since);
+        self.held.insert(token, Stage::Over { ending, begun_at, said_at: None });
         if let Some(log) = self.logs.get_mut(&token) {
             log.end(super::identity::wall_clock());
             if log.is_empty() {

@@ -24,7 +24,7 @@ impl Node {
             // It came again: the owner has not heard what was said about it.
             let news = match stage {
                 Stage::Executing { .. } => words::started(),
-                Stage::Over { ending, .. } => words::finished(ending.clone()),
+                Stage::Over { ending, begun_at, .. } => words::finished(now, *begun_at, ending),
             };
             return self.say(vec![words::report(session, self.lease.next_beat(), token, news)]);
         }
@@ -114,7 +114,7 @@ impl Node {
             _ => None,
         };
         let (cause, result) = verdict(outcome, stopped_by, self.identity.node());
-        self.attempts.end(now, token, &cause, result);
+        self.attempts.end(token, &cause, result);
         self.say_log(token);
         self.say_endings(now, Duration::MAX);
     }
@@ -125,11 +125,12 @@ impl Node {
         let beat = self.lease.next_beat();
         let mut said = Vec::new();
         for (token, stage) in &mut self.attempts.held {
-            if let Stage::Over { ending, said_at } = stage
+            if let Stage::Over { ending, begun_at, said_at } = stage
                 && said_at.is_none_or(|at| unless_within.is_zero() || now.since(at) >= unless_within)
             {
                 *said_at = Some(now);
-                said.push(words::report(session, beat, *token, words::finished(ending.clone())));
+                let finished = words::finished(now, *begun_at, ending);
+                said.push(words::report(session, beat, *token, finished));
             }
         }
         if !said.is_empty() {

@@ -1,7 +1,7 @@
 //! What a worker says, as messages.
 
 use bytes::Bytes;
-use mainspring_model::AttemptToken;
+use mainspring_model::{AttemptToken, Timestamp};
 use mainspring_wire::agent::{
     Accepted, Finished, Goodbye, Heartbeat, Held, NodeWord, Progress, Progressed, Report, Started, node_word,
     report,
@@ -24,8 +24,9 @@ pub(super) fn started() -> report::News {
     report::News::Started(Started {})
 }
 
-pub(super) fn finished(ending: Finished) -> report::News {
-    report::News::Finished(ending)
+pub(super) fn finished(now: Timestamp, begun_at: Option<Timestamp>, ending: &Finished) -> report::News {
+    let ago = |at| u64::try_from(now.since(at).as_micros()).unwrap_or(u64::MAX);
+    report::News::Finished(Finished { begun_us_ago: begun_at.map(ago), ..ending.clone() })
 }
 
 pub(super) fn progressed(progress: Option<Progress>, checkpoint: Option<Bytes>) -> report::News {

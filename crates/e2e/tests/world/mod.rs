@@ -18,6 +18,9 @@ use process::Process;
 
 /// Longer than anything takes, also on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
+/// How nodes keep in touch here: they are given up sooner than by default.
+const HEARTBEAT_EVERY: Duration = Duration::from_secs(1);
+const LOST_AFTER: Duration = Duration::from_secs(6);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// A cluster: usually of one server.
@@ -32,6 +35,8 @@ pub(crate) struct World {
 
 struct Server {
     name: String,
+    /// The command that starts it: `server`, or `up` with an agent in the same process.
+    role: &'static str,
     port: u16,
     disk: Option<Disk>,
     process: Option<Process>,
@@ -53,6 +58,13 @@ impl World {
         world
     }
 
+    /// Everything in one process, on the embedded store.
+    pub(crate) fn laptop() -> Self {
+        let mut world = Self::empty(Store::Sqlite);
+        world.add("server", "up", None);
+        world
+    }
+
     /// A server and one agent.
     pub(crate) fn new(store: Store) -> Self {
         let mut world = Self::bare(store);
@@ -71,8 +83,8 @@ impl World {
             servers: Vec::new(),
             agents: Vec::new(),
         };
-        world.set("SERVER__HEARTBEAT_EVERY", "1s");
-        world.set("SERVER__LOST_AFTER", "6s");
+        world.set("SERVER__HEARTBEAT_EVERY", &format!("{}s", HEARTBEAT_EVERY.as_secs()));
+        world.set("SERVER__LOST_AFTER", &format!("{}s", LOST_AFTER.as_secs()));
         world
     }
 
@@ -84,7 +96,12 @@ impl World {
     /// One more server, on a disk of this size if one is given.
     pub(crate) fn add_server(&mut self, name: &str, disk: Option<&str>) {
         let disk = disk.map(|size| Disk::mount(&self.path(name), size));
-        self.servers.push(Server { name: name.to_owned(), port: free_port(), disk, process: None });
+        self.add(name, "server", disk);
+    }
+
+    fn add(&mut self, name: &str, role: &'static str, disk: Option<Disk>) {
+        let server = Server { name: name.to_owned(), role, port: free_port(), disk, process: None };
+        self.servers.push(server);
         self.start(name);
         if self.token.is_empty() {
             self.token = self.until("the first admin has a token", |world| {
@@ -110,7 +127,7 @@ impl World {
     fn start(&mut self, name: &str) {
         let server = self.server(name);
         let mut command = self.binary();
-        command.args(["server", "--data"]).arg(self.path(name));
+        command.args([server.role, "--data"]).arg(self.path(name));
         command.args(["--store", &self.store, "--listen", &format!("127.0.0.1:{}", server.port)]);
         let command = on_disk(server.disk.as_ref(), command);
         let process = Process::start(command, &self.path(&format!("{name}.log")));
@@ -215,6 +232,26 @@ impl World {
     pub(crate) fn kill_machine(&mut self, name: &str) {
         self.kill_agent(name);
         process::kill_all_of(&self.path(name));
+    }
+
+    /// Asks the agent to end, and tells how it did.
+    pub(crate) fn stop_agent(&mut self, name: &str) -> ExitStatus {
+        let mut process = self.agent_mut(name).process.take().unwrap();
+        process.ask_to_end();
+        self.until("the agent ends", |_| process.ended())
+    }
+
+    /// Lets so much time pass that a node that was silent for all of it has ended its tasks and is given up.
+    pub(crate) fn outlast_leases(&self) {
+        let begun = Instant::now();
+        self.until("leases are over", |_| (begun.elapsed() > LOST_AFTER + HEARTBEAT_EVERY).then_some(()));
+    }
+
+    /// Waits until no process is left that was told of this folder: no server, agent, sidecar or task.
+    pub(crate) fn until_nobody_lives(&self, name: &str) {
+        self.until("nothing of it lives", |world| {
+            process::all_of(&world.path(name)).is_empty().then_some(())
+        });
     }
 
     /// Whether the agent that was started is still there.

@@ -55,29 +55,28 @@ pub(super) fn binary() -> PathBuf {
     binary
 }
 
-/// Ends every process that was told of this folder, on its command line or in its environment: sidecars and tasks.
+/// Ends every process that was told of this folder: sidecars and tasks.
 pub(super) fn kill_all_of(folder: &Path) {
+    loop {
+        let found = all_of(folder);
+        let killed = found.into_iter().filter(|pid| kill_process(*pid, Signal::KILL).is_ok());
+        if killed.count() == 0 {
+            return;
+        }
+    }
+}
+
+/// Every other process that was told of this folder, on its command line or in its environment.
+pub(super) fn all_of(folder: &Path) -> Vec<Pid> {
     let mark = folder.as_os_str().as_bytes();
     let told = |pid: &str, file: &str| {
         let text = fs::read(Path::new("/proc").join(pid).join(file)).unwrap_or_default();
         text.windows(mark.len()).any(|window| window == mark)
     };
-    loop {
-        let mut found = false;
-        for entry in fs::read_dir("/proc").unwrap().flatten() {
-            let name = entry.file_name();
-            let Some(pid) = name.to_str().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
-            else {
-                continue;
-            };
-            let own = pid == std::process::id().to_string();
-            if !own && super::lives(pid) && (told(pid, "cmdline") || told(pid, "environ")) {
-                let raw = pid.parse().ok().and_then(Pid::from_raw);
-                found |= raw.is_some_and(|pid| kill_process(pid, Signal::KILL).is_ok());
-            }
-        }
-        if !found {
-            return;
-        }
-    }
+    let own = std::process::id().to_string();
+    let names =
+        fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let pids = names.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()) && *name != own);
+    let found = pids.filter(|pid| super::lives(pid) && (told(pid, "cmdline") || told(pid, "environ")));
+    found.filter_map(|pid| pid.parse().ok().and_then(Pid::from_raw)).collect()
 }

@@ -74,10 +74,13 @@ impl Cell {
         let entry = &mut self.runs.entries[run];
         let token = entry.token();
         if let Some(held) = Held::find(held, token) {
-            let survived = entry.phase == Phase::Ordered && entry.status.epoch < self.epoch;
+            let survived = entry.phase == Phase::Ordered
+                && entry.status.epoch < self.epoch
+                && !matches!(held.stage, Stage::Over);
             entry.phase = match held.stage {
                 Stage::Executing(elapsed) => {
-                    entry.status.started_at = Some(now - elapsed);
+                    let placed_at = entry.status.placed_at.unwrap_or(Timestamp::ZERO);
+                    entry.status.started_at = Some((now - elapsed).max(placed_at));
                     Phase::Started { beat }
                 }
                 Stage::Accepted | Stage::Over => Phase::Accepted { beat },

@@ -148,8 +148,9 @@ impl Cell {
                 continue;
             }
             let list = self.triggers.pending.list(&key);
+            let by_hand = self.triggers.by_hand.get(&(ix as u32)).copied();
             let wished = self.last_now + Duration::from_micros(entry.row.state.delay_us);
-            let end = End::new(head.id, entry.row.state.moment_for(wished, list), depth, unsure);
+            let end = End::new(head.id, entry.row.state.moment_for(wished, list, by_hand), depth, unsure);
             if n >= FOLLOWERS_MAX && entry.row.state.after().is_some() {
                 let reason =
                     format!("more than {FOLLOWERS_MAX} triggers follow the job; this was of {}", head.id);

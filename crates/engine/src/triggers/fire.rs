@@ -171,8 +171,18 @@ impl Cell {
                 self.call_told(ix, planned, false);
             }
             let entry = &mut self.triggers.entries[ix];
+            let beside_ends = entry.row.state.after().is_some() || entry.row.state.delay_us > 0;
+            if beside_ends {
+                // No line stands for both this and an end.
+                let ends = self.triggers.pending.list(&entry.row.key);
+                let before = self.triggers.by_hand.get(&(ix as u32)).copied();
+                planned = entry.row.state.moment_for(now, ends, before);
+            }
             while self.runs.find(entry.row.key.run_at(planned)).is_some() {
                 planned = planned - Duration::from_micros(1);
+            }
+            if beside_ends {
+                self.triggers.by_hand.insert(ix as u32, planned);
             }
             let id = entry.row.key.run_at(planned);
             // Who asks does not wait for the run before, and takes nothing from what was planned.

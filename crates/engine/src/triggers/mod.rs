@@ -164,6 +164,8 @@ pub(crate) struct Triggers {
     asking: FxHashMap<(u32, BackfillId), Vec<Timestamp>>,
     /// Backfills whose active runs may have ended under another owner.
     unsure: FxHashSet<(u32, BackfillId)>,
+    /// The last moment that stands for a firing by hand, of those that follow ends.
+    by_hand: FxHashMap<u32, Timestamp>,
     /// Who is answered when the row is written: with the next write of it, and with the one under way.
     replies: FxHashMap<u32, (Vec<Owed>, Vec<Owed>)>,
     /// What is wanted of triggers that were not known, while their job is read.
@@ -247,6 +249,7 @@ impl Triggers {
         self.books.remove(&(ix as u32));
         self.asking.retain(|(of, _), _| *of != ix as u32);
         self.unsure.retain(|(of, _)| *of != ix as u32);
+        self.by_hand.remove(&(ix as u32));
         if let Some(waiting) = self.wanted.get_mut(&wanted) {
             waiting.retain(|have| *have != ix as u32);
         }

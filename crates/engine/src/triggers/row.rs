@@ -136,14 +136,21 @@ impl TriggerState {
         trigger.count.is_some_and(|count| self.fired >= u64::from(count.get()))
     }
 
-    /// The moment that stands for an end: the wished one, or just after the latest. Clocks go back: then one that is free.
-    pub(super) fn moment_for(&self, wished: Timestamp, list: &[End]) -> Timestamp {
+    /// The moment that stands for an end, or for who fires beside ends: the wished one, or just after the latest. Clocks go
+    /// back: then one that is free.
+    pub(super) fn moment_for(
+        &self,
+        wished: Timestamp,
+        list: &[End],
+        by_hand: Option<Timestamp>,
+    ) -> Timestamp {
         let step = Duration::from_micros(1);
         let latest = list.last().map_or(self.cursor, |end| end.planned);
+        let latest = by_hand.map_or(latest, |by_hand| latest.max(by_hand));
         if latest <= wished + CLOSE {
             return wished.max(latest + step);
         }
-        let is_taken = |at: &Timestamp| list.iter().any(|end| end.planned == *at);
+        let is_taken = |at: &Timestamp| by_hand == Some(*at) || list.iter().any(|end| end.planned == *at);
         let mut moments = (0..).map(|steps| wished - step * steps);
         moments.find(|at| !is_taken(at)).unwrap_or(wished)
     }

@@ -146,6 +146,11 @@ impl JobSpec {
         }
     }
 
+    /// How many attempts there may be, the first among them: each that infrastructure ended allows one more.
+    pub const fn attempts_max(&self, losses: u32) -> u32 {
+        self.retries_max() + 1 + losses
+    }
+
     /// The balancer: the one that is named, or the one that suits the body.
     pub fn balancer(&self) -> Balancer {
         let Dispatch::Unicast { balancer } = &self.dispatch;

@@ -45,7 +45,7 @@ pub use priority::{Priority, PriorityClass};
 pub use problem::{Problem, SpecErrors};
 pub use process::Process;
 pub use rate::RateLimit;
-pub use read::{from_value, parse};
+pub use read::{Document, from_value, parse, parse_all};
 pub use retention::{Keep, Retention};
 pub use retry::{Retry, RetryNode};
 pub use rule::{Action, AttemptTimeout, CauseMatch, ExitCodes, Rule, Signals};

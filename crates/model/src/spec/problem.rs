@@ -56,6 +56,15 @@ impl SpecErrors {
         &self.0
     }
 
+    /// The same problems, in a part of a larger file.
+    pub(super) fn below(self, place: &str) -> Vec<Problem> {
+        let moved = |problem: Problem| {
+            let dot = if problem.path.is_empty() { "" } else { "." };
+            Problem { path: format!("{place}{dot}{}", problem.path), ..problem }
+        };
+        self.0.into_iter().map(moved).collect()
+    }
+
     /// The problems, if there are any.
     pub(super) fn unless_empty(problems: Vec<Problem>) -> Result<(), Self> {
         if problems.is_empty() { Ok(()) } else { Err(Self(problems)) }

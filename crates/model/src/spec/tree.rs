@@ -47,15 +47,13 @@ impl Format {
     }
 }
 
-/// A tree as any deserializer gives it, with the limits of a job file.
-pub(super) struct Tree(pub(super) Value);
+/// A tree as any deserializer gives it, with the limits of a file that holds so many jobs.
+pub(super) struct Tree<const JOBS: usize = 1>(pub(super) Value);
 
 /// Reads text in one of the formats.
-pub(super) fn read(text: &str, format: Format) -> Result<Value, Problem> {
-    if text.len() > SPEC_BYTES_MAX {
-        return Err(Problem::new("", format!("the file has more than {SPEC_BYTES_MAX} bytes")));
-    }
-    let tree: Result<Tree, String> = match format {
+pub(super) fn read<const JOBS: usize>(text: &str, format: Format) -> Result<Value, Problem> {
+    check_size(text, JOBS)?;
+    let tree: Result<Tree<JOBS>, String> = match format {
         Format::Yaml => read_yaml(text),
         Format::Json => serde_json::from_str(text).map_err(|error| error.to_string()),
         Format::Toml => toml::from_str(text).map_err(|error| toml_message(text, &error)),
@@ -64,16 +62,25 @@ pub(super) fn read(text: &str, format: Format) -> Result<Value, Problem> {
         .map_err(|message| Problem::new("", format!("not valid {}: {message}", format.title())))
 }
 
-fn read_yaml(text: &str) -> Result<Tree, String> {
+/// Refuses text that is too long for so many jobs.
+pub(super) fn check_size(text: &str, jobs: usize) -> Result<(), Problem> {
+    let most = SPEC_BYTES_MAX * jobs;
+    if text.len() > most {
+        return Err(Problem::new("", format!("the file has more than {most} bytes")));
+    }
+    Ok(())
+}
+
+fn read_yaml<const JOBS: usize>(text: &str) -> Result<Tree<JOBS>, String> {
     let options = serde_saphyr::options! {
         strict_booleans: true,
         with_snippet: false,
         reject_unsupported_tags: true,
         emit_comments: false,
         budget: serde_saphyr::budget! {
-            max_depth: SPEC_DEPTH_MAX + 1,
-            max_nodes: SPEC_NODES_MAX,
-            max_events: 4 * SPEC_NODES_MAX,
+            max_depth: depth_max(JOBS) + 1,
+            max_nodes: SPEC_NODES_MAX * JOBS,
+            max_events: 4 * SPEC_NODES_MAX * JOBS,
             max_aliases: 1_000,
             max_anchors: 1_000,
         },
@@ -89,6 +96,11 @@ fn read_yaml(text: &str) -> Result<Tree, String> {
     })
 }
 
+/// A list of jobs stands two levels above each of them.
+const fn depth_max(jobs: usize) -> usize {
+    if jobs > 1 { SPEC_DEPTH_MAX + 2 } else { SPEC_DEPTH_MAX }
+}
+
 fn toml_message(text: &str, error: &toml::de::Error) -> String {
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else {
         return error.message().to_owned();
@@ -98,10 +110,10 @@ fn toml_message(text: &str, error: &toml::de::Error) -> String {
     format!("{} at line {line}, column {column}", error.message())
 }
 
-impl<'de> Deserialize<'de> for Tree {
+impl<'de, const JOBS: usize> Deserialize<'de> for Tree<JOBS> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let nodes_left = Cell::new(SPEC_NODES_MAX);
-        Branch { depth_left: SPEC_DEPTH_MAX, nodes_left: &nodes_left }.deserialize(deserializer).map(Tree)
+        let nodes_left = Cell::new(SPEC_NODES_MAX * JOBS);
+        Branch { depth_left: depth_max(JOBS), nodes_left: &nodes_left }.deserialize(deserializer).map(Self)
     }
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use mainspring_app::{Elsewhere, Positions, WatchFilter};
+use mainspring_wire::api::WatchEvent;
 use mainspring_wire::sse::{Event, Parser, SILENCE_MAX};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
@@ -158,8 +159,7 @@ impl Listener {
             match self.hear().await {
                 Ok(()) => wait = ASK_AGAIN,
                 Err(error) => {
-                    if error.is_refusal() {
-                        // It may not understand where we were.
+                    if error.is_misunderstanding() {
                         self.mark = None;
                     }
                     if wait == ASK_AGAIN {
@@ -181,7 +181,7 @@ impl Listener {
 
     /// Hears one connection to its end.
     async fn hear(&mut self) -> Result<(), NoNews> {
-        let Some(client) = CLIENT.as_ref() else { return Ok(()) };
+        let client = CLIENT.as_ref().ok_or(NoNews::NoClient)?;
         let mut request = client.get(&self.url).headers(self.question.headers.clone());
         if let Some(mark) = &self.mark {
             request = request.header("last-event-id", mark);
@@ -211,9 +211,9 @@ impl Listener {
                     }
                 };
                 match &told {
-                    Elsewhere::At(positions) => self.mark = Some(positions.to_string()),
-                    Elsewhere::Told(event) if !event.mark.is_empty() => self.mark = Some(event.mark.clone()),
-                    Elsewhere::Told(_) | Elsewhere::Gap => {}
+                    Elsewhere::Told { at, .. } if *at == Positions::default() => {}
+                    Elsewhere::At(at) | Elsewhere::Told { at, .. } => self.mark = Some(at.to_string()),
+                    Elsewhere::Gap => {}
                 }
                 if self.told.send(told).await.is_err() {
                     return Ok(());
@@ -229,14 +229,20 @@ impl Listener {
 enum NoNews {
     #[error("it cannot be asked")]
     Request(#[source] reqwest::Error),
+    #[error("this server has no HTTP client")]
+    NoClient,
     #[error("what answers there tells no news")]
     Unreadable,
 }
 
 impl NoNews {
-    fn is_refusal(&self) -> bool {
-        let Self::Request(error) = self else { return false };
-        error.status().is_some_and(|status| status.is_client_error())
+    /// Whether it may be about where we were: asked from there again, it would say the same.
+    fn is_misunderstanding(&self) -> bool {
+        match self {
+            Self::Request(error) => error.status().is_some_and(|status| status.is_client_error()),
+            Self::Unreadable => true,
+            Self::NoClient => false,
+        }
     }
 }
 
@@ -260,8 +266,10 @@ fn understood(event: Event) -> Option<Understood> {
     if event.is_mark() {
         return event.id?.parse().ok().map(Elsewhere::At).map(Understood::News);
     }
-    if let Ok(told) = serde_json::from_str(&event.data) {
-        return Some(Understood::News(Elsewhere::Told(told)));
+    if let Ok(WatchEvent { mark, what }) = serde_json::from_str(&event.data) {
+        // Without a mark it is of a cell that has another owner by now.
+        let at = if mark.is_empty() { Positions::default() } else { mark.parse().ok()? };
+        return Some(Understood::News(Elsewhere::Told { at, what }));
     }
     event.id?.parse().ok().map(Understood::Strange)
 }
@@ -309,7 +317,7 @@ mod tests {
     fn word(told: Elsewhere) -> String {
         match told {
             Elsewhere::At(positions) => format!("at {positions}"),
-            Elsewhere::Told(event) => format!("told {}", event.mark),
+            Elsewhere::Told { at, .. } => format!("told {at}"),
             Elsewhere::Gap => "gap".to_owned(),
         }
     }
@@ -323,11 +331,14 @@ mod tests {
         let strange = [format!("{NEWS}data: <html>\n\n{reset}\n\n"), format!("{NEWS}id: 0.3.1\n\n")];
         let comet = |n: u32| format!("data: {{\"kind\":\"comet\"}}\nid: 0.3.{n}\n\n");
         let newer = [format!("{NEWS}{}{}", comet(4), comet(5)), format!("{NEWS}{}", comet(6))];
-        let (cut, refused, strange, newer) = tokio::join!(
+        let foreign = "data: {\"mark\":\"A3\",\"kind\":\"reset\"}\nid: A3";
+        let foreign = [format!("{NEWS}{foreign}\n\n"), format!("{NEWS}id: 0.3.9\n\n")];
+        let (cut, refused, strange, newer, foreign) = tokio::join!(
             heard(Begin::Now, &cut),
             heard(Begin::Mark("0.9.9"), &refused),
             heard(Begin::Late, &strange),
-            heard(Begin::Mark("0.3.3"), &newer)
+            heard(Begin::Mark("0.3.3"), &newer),
+            heard(Begin::Mark("0.3.3"), &foreign)
         );
         assert_eq!(cut.0, ["at 0.3.1", "told 0.3.2", "at 0.3.2"]);
         assert_eq!(cut.1, ["now", "0.3.2"]);
@@ -337,12 +348,19 @@ mod tests {
         assert_eq!(strange.1, ["now", "now"]);
         assert_eq!(newer.0, ["gap", "at 0.3.4", "at 0.3.5", "gap", "at 0.3.6"], "once for a connection");
         assert_eq!(newer.1, ["0.3.3", "0.3.5"]);
+        assert_eq!(
+            foreign.0,
+            ["gap", "at 0.3.9"],
+            "news that cannot be placed are not passed over in silence"
+        );
+        assert_eq!(foreign.1, ["0.3.3", "now"]);
     }
 
     #[test]
     fn an_owner_is_understood_and_nobody_else() {
         let text = "id: 0.3.1,1.2.9\n\n: keep\n\nevent: reset\ndata: {\"mark\":\"0.3.2\",\"kind\":\"reset\"}\nid: 0.3.2\n\n\
                     event: comet\ndata: {\"mark\":\"0.3.3\",\"kind\":\"comet\"}\nid: 0.3.3\n\n\
+                    data: {\"mark\":\"\",\"kind\":\"reset\"}\n\ndata: {\"mark\":\"A3\",\"kind\":\"reset\"}\nid: A3\n\n\
                     data: <html>\n\ndata: <html>\nid: 8\n\nid: 7\n\n";
         let events = Parser::default().take(text.as_bytes()).expect("short lines");
         let words = events.into_iter().map(|event| match understood(event) {
@@ -350,7 +368,16 @@ mod tests {
             Some(Understood::Strange(positions)) => format!("strange at {positions}"),
             None => "nothing".to_owned(),
         });
-        let expected = ["at 0.3.1,1.2.9", "told 0.3.2", "strange at 0.3.3", "nothing", "nothing", "nothing"];
+        let expected = [
+            "at 0.3.1,1.2.9",
+            "told 0.3.2",
+            "strange at 0.3.3",
+            "told ",
+            "nothing",
+            "nothing",
+            "nothing",
+            "nothing",
+        ];
         assert_eq!(words.collect::<Vec<_>>(), expected);
     }
 }

@@ -64,14 +64,14 @@ fn progress(progressed: wire::Progressed) -> Result<News, Malformed> {
 }
 
 fn ending(node: NodeId, finished: wire::Finished) -> Result<Ending, Malformed> {
-    let wire::Finished { cause, stopped, elapsed_us, result, cpu_us, memory_peak_bytes, silent } = finished;
+    let wire::Finished { cause, stopped, begun_us_ago, result, cpu_us, memory_peak_bytes, silent } = finished;
     if let Some(result) = &result {
         within("result", result.len(), limits::RESULT_BYTES_MAX)?;
     }
     Ok(Ending {
         cause: cause.ok_or_else(|| Malformed::missing("cause"))?.told_by(node)?,
         stopped,
-        elapsed: elapsed_us.map(Duration::from_micros),
+        begun_ago: begun_us_ago.map(Duration::from_micros),
         result: result.map(|bytes| Payload::from(&bytes[..])),
         usage: Usage { cpu_us, memory_peak_bytes, silent },
     })
@@ -114,7 +114,7 @@ mod tests {
         let finished = wire::Finished {
             cause: Some((&Cause::Exit { code: 3 }).into()),
             stopped: true,
-            elapsed_us: Some(5),
+            begun_us_ago: Some(5),
             result: Some(bytes::Bytes::from_static(b"{}")),
             cpu_us: 6,
             memory_peak_bytes: 7,
@@ -127,7 +127,7 @@ mod tests {
         let News::Finished(ending) = report.news else { panic!("an ending") };
         assert_eq!(ending.cause, Cause::Exit { code: 3 });
         assert_eq!(ending.result.as_deref(), Some(&b"{}"[..]));
-        assert_eq!(ending.elapsed, Some(Duration::from_micros(5)));
+        assert_eq!(ending.begun_ago, Some(Duration::from_micros(5)));
     }
 
     #[test]

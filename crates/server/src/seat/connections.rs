@@ -22,10 +22,10 @@ const SPECS_PER_CONNECTION_MAX: usize = mainspring_wire::agent::SPECS_PER_CONNEC
 const JSON_KEPT_MAX: usize = 1_024;
 
 /// How nodes keep in touch.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Rhythm {
     pub(crate) heartbeat_every: Duration,
-    pub(crate) lost_after: Duration,
+    pub(crate) engine: mainspring_engine::Config,
 }
 
 #[derive(Debug)]
@@ -99,7 +99,8 @@ impl Connections {
     pub(super) fn tell(&mut self, message: Message) {
         match message {
             Message::Welcome { node, session, beat, epoch } => {
-                let Rhythm { heartbeat_every, lost_after } = self.rhythm;
+                let Rhythm { heartbeat_every, engine } = &self.rhythm;
+                let (heartbeat_every, lost_after) = (*heartbeat_every, engine.lost_after_of(node));
                 self.say(
                     node,
                     Word::Welcome(Welcome {

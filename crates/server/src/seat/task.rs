@@ -78,7 +78,7 @@ impl Seat {
             ttl: config.lease_ttl,
             renew_every: config.lease_renew_every,
         };
-        let rhythm = Rhythm { heartbeat_every: config.heartbeat_every, lost_after: config.engine.lost_after };
+        let rhythm = Rhythm { heartbeat_every: config.heartbeat_every, engine: config.engine.clone() };
         let seat = Self {
             id,
             owner: Owner::new(owner, config.clock.now()),

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use mainspring_model::{AttemptToken, NodeId, RunId, Timestamp, log};
+use mainspring_model::{AttemptToken, Cause, NodeId, RunId, Timestamp, log};
 use mainspring_wire::agent::agent_service_client::AgentServiceClient;
 use mainspring_wire::agent::node_word::Word as Said;
 use mainspring_wire::agent::owner_word::Word as Heard;
 use mainspring_wire::agent::{
-    Accepted, FromNode, Hello, LogChunk, NodeWord, Report, Started, ToNode, bytes_of, report,
+    Accepted, Finished, FromNode, Hello, LogChunk, NodeWord, Report, Started, ToNode, bytes_of, report,
 };
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
@@ -79,20 +79,35 @@ impl Node {
 
     /// Takes the start order of a run and says that it executes.
     pub(crate) async fn execute(&mut self, run: &str) -> AttemptToken {
+        let token = self.ordered(run).await;
+        for news in [report::News::Accepted(Accepted {}), report::News::Started(Started {})] {
+            self.report(token, news).await;
+        }
+        token
+    }
+
+    /// Takes the start order of a run and says that it does not execute it.
+    pub(crate) async fn refuse(&mut self, run: &str) {
+        let token = self.ordered(run).await;
+        let cause = Some((&Cause::Refused { message: "no".into() }).into());
+        self.report(token, report::News::Finished(Finished { cause, ..Finished::default() })).await;
+    }
+
+    async fn ordered(&mut self, run: &str) -> AttemptToken {
         let run: RunId = run.parse().expect("an id");
-        let token = loop {
+        loop {
             if let Heard::Start(start) = self.hear().await.expect("an order") {
                 let token = AttemptToken::try_from(&start.token.expect("a token")).expect("a token");
                 if token.run == run {
-                    break token;
+                    return token;
                 }
             }
-        };
-        for news in [report::News::Accepted(Accepted {}), report::News::Started(Started {})] {
-            let report = Report { session: SESSION, beat: 1, token: Some(token.into()), news: Some(news) };
-            self.say(Said::Report(report)).await;
         }
-        token
+    }
+
+    async fn report(&mut self, token: AttemptToken, news: report::News) {
+        let report = Report { session: SESSION, beat: 1, token: Some(token.into()), news: Some(news) };
+        self.say(Said::Report(report)).await;
     }
 
     /// Says a line of output, and tells where the next one begins.

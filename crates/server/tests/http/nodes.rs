@@ -34,6 +34,16 @@ async fn commit(store: &dyn Store, writes: Vec<Write>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_state_that_no_node_has_is_no_empty_list() {
+    let world = World::start().await;
+    commit(&*world.store().await, vec![row(id(1), NodeState::Left)]).await;
+    for state in NodeState::NAMES {
+        world.get(&format!("/v1/nodes?state={state}")).await.expect(200);
+    }
+    world.get("/v1/nodes?state=bad").await.problem(422, "invalid_request");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_who_label_a_node_as_they_saw_it_one_does() {
     let world = World::start().await;
     commit(&*world.store().await, vec![row(id(1), NodeState::Left)]).await;
@@ -54,6 +64,24 @@ async fn of_two_who_label_a_node_as_they_saw_it_one_does() {
         .await
         .problem(412, "precondition_failed");
     label("c", &now).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_empties_itself_before_it_leaves_is_draining() {
+    let world = World::start().await;
+    let Write::PutNode(mut leaving) = row(id(1), NodeState::Up) else { unreachable!("a node's row") };
+    (leaving.slots, leaving.capacity.cpu_milli) = (0, 4_000);
+    commit(&*world.store().await, vec![Write::PutNode(leaving), row(id(2), NodeState::Up)]).await;
+    let listed = async |state: &str| {
+        let found = world.get(&format!("/v1/nodes?state={state}")).await.expect(200);
+        found["items"].as_array().expect("nodes").iter().map(|node| node["id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(listed("draining").await, [json!(id(1))]);
+    assert_eq!(listed("up").await, [json!(id(2))]);
+    let pools = world.get("/v1/pools").await.expect(200);
+    let pool = &pools["items"][0];
+    assert_eq!(pool["nodes"], json!({"draining": 1, "up": 1}), "{pools}");
+    assert_eq!((&pool["slots"], &pool["capacity"]), (&json!(1), &json!({})), "what leaves is not counted");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::World;
+use super::node::Node;
 use super::world::text;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -45,6 +46,69 @@ async fn a_run_is_submitted_looked_at_and_ended() {
     assert_eq!(again["params"], json!({"day": "mon"}));
     let logs = world.get(&format!("/v1/runs/{id}/logs")).await.expect(200);
     assert_eq!(logs["lines"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_attempt_that_was_not_the_jobs_fault_allows_one_more() {
+    let world = World::start().await;
+    let mut node = Node::start(&world).await;
+    world
+        .put("/v1/jobs/etl", json!({"name": "etl", "script": "true", "retry": {"max": 0}}))
+        .await
+        .expect(201);
+    let id = world.run("default", "etl").await;
+    node.refuse(&id).await;
+    node.execute(&id).await;
+    let run = world.get(&format!("/v1/runs/{id}")).await.expect(200);
+    assert_eq!((&run["attempt"], &run["attempts_max"], &run["losses"]), (&json!(2), &json!(2), &json!(1)));
+    let timeline = world.get(&format!("/v1/runs/{id}/timeline")).await.expect(200);
+    let said = timeline["items"].as_array().unwrap().iter().map(|entry| text(&entry["message"]));
+    let said: Vec<String> = said.filter(|message| message.starts_with("attempt")).take(3).collect();
+    assert_eq!(
+        said,
+        [
+            "attempt 1 of 1 placed on fake",
+            "attempt 1 of 1 ended: refused by the node: no",
+            "attempt 2 of 2 placed on fake",
+        ]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn why_a_run_waits_names_what_is_asked_for() {
+    let world = World::start().await;
+    let _node = Node::start(&world).await;
+    let why = async |placement: Value, resources: Value| {
+        let spec = json!({"name": "large", "script": "true", "placement": placement, "resources": resources});
+        let run = world.post("/v1/runs", json!({"spec": spec})).await.expect(201);
+        world.get(&format!("/v1/runs/{}/why", text(&run["id"]))).await.expect(200)["reason"].clone()
+    };
+    let large = why(json!({}), json!({"cpu": 8})).await;
+    assert_eq!(large["message"], "it needs 8 CPU; the only node that matches has 1", "{large}");
+    assert_eq!(
+        (&large["wanted"], &large["most"], &large["nodes"]),
+        (&json!("8 CPU"), &json!("1 CPU"), &json!(1))
+    );
+    let pool = why(json!({"pool": "gpu"}), json!({})).await;
+    assert_eq!(pool["message"], "no node is in pool `gpu`; pools with nodes: default (1)", "{pool}");
+    assert_eq!((&pool["lacks"], &pool["pool"]), (&json!("pool"), &json!("gpu")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn why_is_told_of_runs_that_are_only_in_the_store() {
+    let world = World::with_options(|options| options.waiting_max = 2).await;
+    world.job("default", "etl").await;
+    let why = async |id: &str| world.get(&format!("/v1/runs/{id}/why")).await.expect(200);
+    let later = json!({"job": "etl", "not_before": "2999-01-01T00:00:00Z"});
+    let later = why(&text(&world.post("/v1/runs", later).await.expect(201)["id"])).await;
+    assert_eq!(later["reason"]["message"], "not before 2999-01-01T00:00:00.000000Z", "{later}");
+    assert_eq!(later["live"], true, "somebody owns its cell");
+    let mut last = String::new();
+    for _ in 0..5 {
+        last = world.run("default", "etl").await;
+    }
+    let last = why(&last).await;
+    assert_eq!((&last["reason"]["kind"], &last["live"]), (&json!("overflow"), &json!(true)), "{last}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -25,10 +25,16 @@ pub(crate) struct World {
 impl World {
     /// A server that is ready.
     pub(crate) async fn start() -> Self {
+        Self::with_options(|_| {}).await
+    }
+
+    /// The same, with other options.
+    pub(crate) async fn with_options(change: impl FnOnce(&mut Options)) -> Self {
         let data = tempfile::tempdir().expect("a folder");
         let store = format!("sqlite:{}", data.path().join("store.db").display());
         let mut options = Options::new(store, data.path());
         options.recheck_every = Duration::from_millis(100);
+        change(&mut options);
         let server = Server::build(options).await.expect("a server");
         let app = Arc::clone(server.app());
         let address =

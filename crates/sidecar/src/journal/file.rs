@@ -98,6 +98,11 @@ impl Journal {
         Ok(())
     }
 
+    /// Whether all that was appended is in the file.
+    pub(crate) fn is_written(&self) -> bool {
+        self.pending.is_empty() && !self.sync_pending
+    }
+
     /// Takes back records that could not be written: their attempt was not executed.
     pub(crate) fn withdraw(&mut self, key: &AttemptKey) {
         self.memory.entries.remove(key);

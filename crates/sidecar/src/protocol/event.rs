@@ -88,9 +88,9 @@ pub enum Event {
         /// Which attempt.
         key: AttemptKey,
     },
-    /// The answer to `Shutdown`: whether the sidecar ends.
+    /// The answer to `Shutdown`: whether the sidecar ends now.
     ShuttingDown {
-        /// `false` when tasks live and it was not forced.
+        /// `false` when tasks live or another agent subscribes, and it was not forced.
         accepted: bool,
     },
 }

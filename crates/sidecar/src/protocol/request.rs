@@ -70,7 +70,9 @@ pub enum Request {
     },
     /// Ask for the stored node id. Answered by `Node`.
     GetNode,
-    /// End the sidecar: refused while tasks live, unless forced; then they are stopped first.
+    /// End the sidecar, answered by `ShuttingDown`. Forced, it stops its tasks first. Otherwise it is the goodbye of an
+    /// agent: refused while tasks live, or while another agent subscribes; then the sidecar ends after its last task, unless
+    /// an agent subscribes before that.
     Shutdown {
         /// Stop the tasks.
         force: bool,

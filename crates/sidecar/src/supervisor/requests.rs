@@ -40,13 +40,11 @@ impl Supervisor {
             Request::Log { key, offset, limit } => self.read_log(number, key, offset, limit),
             Request::SetNode { node } => self.set_node(number, node),
             Request::GetNode => self.answer(number, Event::Node { node: self.journal.node() }),
-            Request::Shutdown { force } => {
-                let accepted = force || self.tasks.is_empty();
-                self.answer(number, Event::ShuttingDown { accepted });
-                if accepted {
-                    self.end(StopCause::Shutdown);
-                }
+            Request::Shutdown { force: true } => {
+                self.answer(number, Event::ShuttingDown { accepted: true });
+                self.end(StopCause::Shutdown);
             }
+            Request::Shutdown { force: false } => self.dismiss(number),
         }
     }
 
@@ -54,6 +52,18 @@ impl Supervisor {
         if let Some(connection) = self.connections.get_mut(number) {
             connection.push(event);
         }
+    }
+
+    /// The agent leaves: nothing keeps the sidecar but its tasks, until another comes.
+    fn dismiss(&mut self, number: usize) {
+        // An order of the same batch is executed first, so that it is there to stay for.
+        self.start_all();
+        let another = self.subscriber.is_some_and(|subscriber| subscriber != number);
+        if !another {
+            self.ends_at_us = Some(monotonic_us());
+        }
+        let accepted = !another && self.tasks.is_empty() && self.journal.flush().is_ok();
+        self.answer(number, Event::ShuttingDown { accepted });
     }
 
     /// Stops every task, and then the loop.
@@ -78,6 +88,7 @@ impl Supervisor {
             connection.owed = finished.map(|(key, _)| *key).collect();
             connection.owed.make_contiguous().sort_unstable();
             self.subscriber = Some(number);
+            self.ends_at_us = None;
         }
     }
 

@@ -34,6 +34,8 @@ use crate::timers::Timers;
 
 /// What one read of a pipe or of the socket takes at most.
 const READ_BYTES: usize = 64 * 1024;
+/// How long a sidecar that would end waits before it tries again to write what it knows.
+const WRITE_AGAIN_US: u64 = 1_000_000;
 
 /// The whole state of a sidecar.
 pub(super) struct Supervisor {
@@ -63,7 +65,11 @@ pub(super) struct Supervisor {
     /// Cgroups of attempts that are over.
     pub(super) leaving: Vec<Group>,
     pub(super) boot: [u8; 16],
+    /// It stops every task and ends.
     pub(super) ending: bool,
+    linger_us: u64,
+    /// Without a task it ends at this time; an agent that subscribes before that keeps it.
+    pub(super) ends_at_us: Option<u64>,
     /// Room for a frame's header, then for what is read.
     pub(super) buffer: Vec<u8>,
     /// Held for the lock on it.
@@ -76,7 +82,7 @@ struct Signals {
     end: UnixStream,
 }
 
-/// Serves a directory until it is told to end. The `main` of the sidecar's process.
+/// Serves a directory until it is told to end, or has neither a task nor an agent for a while. The `main` of the sidecar's process.
 pub fn run(options: Options) -> Result<(), Error> {
     let layout = Layout::new(&options.data);
     make_directories(&layout)?;
@@ -105,6 +111,7 @@ impl Supervisor {
             .and_then(|()| poller.add(&signals.end, Source::Signal))
             .and_then(|()| poller.add(&watches, Source::Watch));
         added.map_err(Error::io("cannot use epoll"))?;
+        let linger_us = options.linger.as_micros() as u64;
         Ok(Self {
             layout,
             journal,
@@ -128,14 +135,18 @@ impl Supervisor {
             leaving: Vec::new(),
             boot: procfs::boot_id(),
             ending: false,
+            linger_us,
+            ends_at_us: Some(monotonic_us() + linger_us),
             buffer: vec![0; CONTENT_AT + READ_BYTES],
             _lock: lock,
         })
     }
 
     fn serve(&mut self) -> Result<(), Error> {
-        while !(self.ending && self.tasks.is_empty()) {
-            let timeout_us = self.timers.next_us().map(|at| at.saturating_sub(monotonic_us()));
+        while !self.is_done() {
+            let end_us = self.ends_at_us.filter(|_| self.tasks.is_empty());
+            let wake_us = self.timers.next_us().into_iter().chain(end_us).min();
+            let timeout_us = wake_us.map(|at| at.saturating_sub(monotonic_us()));
             let ready = self.poller.wait(timeout_us).map_err(Error::io("cannot wait"))?;
             let mut children = false;
             for source in ready {
@@ -155,6 +166,21 @@ impl Supervisor {
         }
         self.flush_connections();
         Ok(())
+    }
+
+    /// Whether nothing is left to do, for anybody.
+    fn is_done(&mut self) -> bool {
+        if !self.tasks.is_empty() || self.ending {
+            return self.tasks.is_empty();
+        }
+        let now_us = monotonic_us();
+        let alone = self.ends_at_us.is_some_and(|at| at <= now_us);
+        if alone && !self.journal.is_written() {
+            // What ended is known here only. There may be room on the disk later.
+            self.ends_at_us = Some(now_us + WRITE_AGAIN_US);
+            return false;
+        }
+        alone
     }
 
     fn take(&mut self, source: Source) {
@@ -194,7 +220,10 @@ impl Supervisor {
 
     pub(super) fn drop_connection(&mut self, number: usize) {
         self.connections.try_remove(number);
-        self.subscriber = self.subscriber.filter(|subscriber| *subscriber != number);
+        if self.subscriber == Some(number) {
+            self.subscriber = None;
+            self.ends_at_us.get_or_insert(monotonic_us() + self.linger_us);
+        }
     }
 
     fn flush_connections(&mut self) {

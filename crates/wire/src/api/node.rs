@@ -19,7 +19,8 @@ pub struct Node {
     pub pool: String,
     /// The cell whose owner gives it work.
     pub cell: u16,
-    /// `up`, `draining`, `lost` or `left`.
+    /// `up`, `draining`, `lost` or `left`. One that empties itself before its agent ends is draining, without a deadline and
+    /// without slots.
     pub state: String,
     /// When the patience of a draining node ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -126,7 +127,7 @@ impl From<&mainspring_model::Node> for Node {
             name: node.name.to_string(),
             pool: node.pool.to_string(),
             cell,
-            state: node.state.name().into(),
+            state: node.state_name().into(),
             drain_deadline: match node.state {
                 NodeState::Draining { deadline } => Some(deadline.into()),
                 NodeState::Up | NodeState::Lost | NodeState::Left => None,

@@ -1,6 +1,8 @@
 //! Why a run is not running, for readers: the kind, a sentence, what would unblock it, and the numbers.
 
-use mainspring_model::Reason as Model;
+use std::collections::BTreeMap;
+
+use mainspring_model::{NoNode, NodeFilter, Reason as Model, Shortage};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -9,13 +11,19 @@ use super::Time;
 /// Why a run waits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Reason {
-    /// The kind: `begin_time`, `backoff`, `concurrency`, `rate_limit`, `resources`, `no_node`, `priority`, `paused`,
-    /// `cell_paused`, `quarantined` or `overflow`.
+    /// The kind: `begin_time`, `backoff`, `concurrency`, `rate_limit`, `resources`, `no_node`, `suspect`, `priority`,
+    /// `paused`, `cell_paused`, `quarantined` or `overflow`.
     pub kind: String,
     /// A sentence.
     pub message: String,
     /// What would let it go on.
     pub remedy: String,
+    /// The sentence in Chinese.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message_zh: String,
+    /// What would let it go on, in Chinese.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub remedy_zh: String,
     /// When that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
@@ -28,12 +36,31 @@ pub struct Reason {
     /// How many may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// Nodes that match everything but room, or that there are.
+    /// Nodes that match everything but room, or that passed every filter before the one that left none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u32>,
     /// What they lack, or the filter that left none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lacks: Option<String>,
+    /// What is asked for of it: labels, a handler, names, or an amount such as `8 CPU`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wanted: Option<String>,
+    /// The most that one of the nodes has of it, or has free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most: Option<String>,
+    /// The pool that is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<String>,
+    /// The node that it is about, when it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// What keeps nodes that match from taking it, and how many: `lost`, `silent`, `draining`, `leaving`, `left`,
+    /// `overbooked`, or `failed` for those where the run failed before.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub away: BTreeMap<String, u32>,
+    /// How often in a row the job was lost with its node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub losses: Option<u32>,
     /// The place in the queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<u32>,
@@ -57,12 +84,20 @@ impl From<&Model> for Reason {
             kind: reason.name().into(),
             message: reason.to_string(),
             remedy: reason.remedy(),
+            message_zh: reason.message_zh(),
+            remedy_zh: reason.remedy_zh(),
             until: None,
             key: None,
             running: None,
             limit: None,
             nodes: None,
             lacks: None,
+            wanted: None,
+            most: None,
+            pool: None,
+            node: None,
+            away: BTreeMap::new(),
+            losses: None,
             position: None,
             by: None,
             note: None,
@@ -82,19 +117,46 @@ impl From<&Model> for Reason {
                 this.until = Some((*until).into());
                 (this.key, this.limit) = (Some(key.to_string()), Some(*limit));
             }
-            Model::Resources { matching, dimension } => {
-                (this.nodes, this.lacks) = (Some(*matching), Some(dimension.to_string()));
+            Model::Resources { matching, shortage } => {
+                (this.nodes, this.lacks) = (Some(*matching), Some(shortage.dimension.to_string()));
+                this.count(shortage);
             }
-            Model::NoNode { filter, nodes } => {
-                (this.nodes, this.lacks) = (Some(*nodes), Some(filter.name().into()));
+            Model::NoNode(no_node) => this.about(no_node),
+            Model::Suspect { losses, nodes, node } => {
+                (this.losses, this.nodes) = (Some(*losses), Some(*nodes));
+                this.node = node.as_deref().map(Into::into);
             }
             Model::Priority { position } => this.position = Some(*position),
             Model::Paused { by, note } | Model::CellPaused { by, note } => {
                 (this.by, this.note) = (Some(by.to_string()), Some(note.to_string()));
             }
-            Model::Quarantined { losses } => this.running = Some(*losses),
+            Model::Quarantined { losses } => this.losses = Some(*losses),
             Model::Overflow => {}
         }
         this
+    }
+}
+
+impl Reason {
+    fn about(&mut self, no_node: &NoNode) {
+        (self.nodes, self.lacks) = (Some(no_node.nodes), Some(no_node.filter.name().into()));
+        self.pool = Some(no_node.pool.to_string());
+        match &no_node.filter {
+            NodeFilter::Pool { .. } => {}
+            NodeFilter::Name { names } => self.wanted = Some(names.join(", ")),
+            NodeFilter::Selector { selector: wanted } | NodeFilter::Handler { handler: wanted } => {
+                self.wanted = Some(wanted.to_string());
+            }
+            NodeFilter::Capacity(shortage) => self.count(shortage),
+            NodeFilter::Available(unavailable) => {
+                self.node = unavailable.node.as_deref().map(Into::into);
+                self.away =
+                    unavailable.away.iter().map(|(away, count)| (away.name().to_owned(), *count)).collect();
+            }
+        }
+    }
+
+    fn count(&mut self, shortage: &Shortage) {
+        (self.wanted, self.most) = (Some(shortage.wanted_text()), shortage.most_text());
     }
 }

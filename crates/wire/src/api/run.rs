@@ -29,7 +29,7 @@ pub struct Run {
     pub version: u64,
     /// The current or last attempt; 0 before the first.
     pub attempt: u32,
-    /// How many attempts there may be, as in "attempt 2 of 4".
+    /// How many attempts there may be, as in "attempt 2 of 4": each that infrastructure ended allows one more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts_max: Option<u32>,
     /// How many attempts infrastructure ended.
@@ -127,7 +127,7 @@ pub struct Usage {
 pub struct Attempt {
     /// Which, from 1.
     pub number: u32,
-    /// How many there may be.
+    /// How many there might be when it was made: each before it that infrastructure ended allows one more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts_max: Option<u32>,
     /// Where.

@@ -49,11 +49,11 @@ fn told(mark: &str) -> Elsewhere {
         attempt: 0,
         at: Timestamp::ZERO.into(),
     };
-    Elsewhere::Told(WatchEvent { mark: mark.to_owned(), what })
+    Elsewhere::Told { at: at(mark), what }
 }
 
 fn told_reset(mark: &str) -> Elsewhere {
-    Elsewhere::Told(WatchEvent { mark: mark.to_owned(), what: WatchWhat::Reset })
+    Elsewhere::Told { at: at(mark), what: WatchWhat::Reset }
 }
 
 /// All that is ready, in words.

@@ -9,6 +9,7 @@ mod body;
 mod contradiction;
 mod data;
 mod dispatch;
+mod documents;
 mod fields;
 mod job;
 mod parameter;
@@ -29,11 +30,12 @@ use super::{JobSpec, Problem, SpecErrors};
 use crate::limits::SPEC_PROBLEMS_MAX;
 use fields::Fields;
 
+pub use documents::{Document, parse_all};
 pub(super) use parameter::check_value;
 
 /// Reads a job file. A syntax error stands alone; everything else that is wrong is reported together.
 pub fn parse(text: &str, format: Format) -> Result<JobSpec, SpecErrors> {
-    let value = tree::read(text, format)?;
+    let value = tree::read::<1>(text, format)?;
     from_value(&value)
 }
 
@@ -47,7 +49,7 @@ pub fn from_value(value: &Value) -> Result<JobSpec, SpecErrors> {
 
 impl<'de> Deserialize<'de> for JobSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let tree = Tree::deserialize(deserializer)?;
+        let tree = <Tree>::deserialize(deserializer)?;
         from_value(&tree.0).map_err(serde::de::Error::custom)
     }
 }

@@ -53,6 +53,7 @@ struct NodesQuery {
     /// Only of this pool.
     pool: Option<String>,
     /// Only in this state: `up`, `draining`, `lost` or `left`.
+    #[param(pattern = "^(up|draining|lost|left)$")]
     state: Option<String>,
     /// At most so many items.
     #[param(minimum = 1, maximum = 1000)]

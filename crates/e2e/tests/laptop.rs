@@ -1,0 +1,79 @@
+//! `mainspring up`: everything in one process, stopped and started as people do it on their own machine.
+
+use crate::world::{World, lives};
+
+#[test]
+fn the_first_job_runs_and_a_stop_leaves_nothing_behind() {
+    let mut world = World::laptop();
+    world.until("it says hello", |world| world.logs().contains("Ctrl-C stops it").then_some(()));
+    let said = world.logs();
+    for part in ["Mainspring is up at http://", "Sign in once with http://", "submit --wait -- echo hello"] {
+        assert!(said.contains(part), "{said}");
+    }
+    assert_eq!(world.text(&["submit", "--wait", "-q", "--", "echo", "hello"]), "hello\n");
+    let (status, _) = world.stop_server();
+    assert!(status.success(), "{}", world.logs());
+    world.until_nobody_lives("server");
+    // What it kept is found again.
+    world.start_server();
+    assert_eq!(world.json(&["runs"])["items"][0]["state"], "success");
+    assert_eq!(world.text(&["submit", "--wait", "-q", "--", "echo", "again"]), "again\n");
+}
+
+#[test]
+fn a_task_goes_on_after_a_stop_and_is_found_again() {
+    let mut world = World::laptop();
+    let (run, pid) = begin(&world);
+    let (status, _) = world.stop_server();
+    assert!(status.success(), "{}", world.logs());
+    assert_found_again(world, &run, &pid);
+}
+
+#[test]
+fn a_task_that_ends_after_a_stop_leaves_nothing_but_its_result() {
+    let mut world = World::laptop();
+    let (run, _) = begin(&world);
+    let (status, _) = world.stop_server();
+    assert!(status.success(), "{}", world.logs());
+    std::fs::write(world.path("go"), "").unwrap();
+    world.until_nobody_lives("server");
+    world.start_server();
+    assert_eq!(world.wait(&run), Some(5), "{}", world.logs());
+    assert_only_once(&world, &run);
+}
+
+#[test]
+fn a_task_survives_a_kill_of_everything_else() {
+    let mut world = World::laptop();
+    let (run, pid) = begin(&world);
+    world.kill_server();
+    assert_found_again(world, &run, &pid);
+}
+
+/// A run that waits for a file, and its process.
+fn begin(world: &World) -> (String, String) {
+    let (begun, go) = (world.path("begun"), world.path("go"));
+    let script = format!(
+        "echo $$ >> {begun}; while [ ! -e {go} ]; do sleep 0.1; done; echo done; exit 5",
+        begun = begun.display(),
+        go = go.display()
+    );
+    let run = world.submit(&["--retries", "0"], &script);
+    (run, world.until_file("begun"))
+}
+
+/// The task goes on for longer than others may, since nobody else could have taken the run, and the next `up` has it.
+fn assert_found_again(mut world: World, run: &str, pid: &str) {
+    world.outlast_leases();
+    assert!(lives(pid), "{}", world.logs());
+    world.start_server();
+    std::fs::write(world.path("go"), "").unwrap();
+    assert_eq!(world.wait(run), Some(5), "{}", world.logs());
+    assert_only_once(&world, run);
+}
+
+fn assert_only_once(world: &World, run: &str) {
+    assert_eq!(world.until_file("begun").lines().count(), 1);
+    assert_eq!(world.run(run)["run"]["attempt"], 1);
+    assert_eq!(world.text(&["logs", run]), "done\n");
+}
