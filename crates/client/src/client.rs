@@ -118,18 +118,30 @@ impl Builder {
     }
 }
 
+/// Whether this looks like a token of the API; one of an attempt opens nothing there.
+pub fn is_api_token(token: &str) -> bool {
+    token.starts_with("ms_")
+}
+
 impl Client {
     /// A client of the API at `url`.
     pub fn builder(url: impl Into<String>) -> Builder {
         Builder { url: url.into(), token: None, session: None, timeout: Duration::from_secs(30), retries: 4 }
     }
 
-    /// A client from `MAINSPRING_URL` and `MAINSPRING_TOKEN` (or `MAINSPRING_TOKEN_FILE`).
+    /// A client from `MAINSPRING_URL` and `MAINSPRING_TOKEN` (or `MAINSPRING_TOKEN_FILE`). Inside a task `MAINSPRING_TOKEN` is
+    /// that of the attempt, unless its job says otherwise, and is not taken for one of the API.
     pub fn from_env() -> Result<Self, Error> {
-        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        Self::from_variables(|name| std::env::var(name).ok())
+    }
+
+    fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
+        let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let is_task = variable("MAINSPRING_RUN_ID").is_some();
+        let token = variable("MAINSPRING_TOKEN").filter(|token| !is_task || is_api_token(token));
         let url =
             variable("MAINSPRING_URL").ok_or_else(|| Error::Setup("MAINSPRING_URL is not set".into()))?;
-        let token = match (variable("MAINSPRING_TOKEN"), variable("MAINSPRING_TOKEN_FILE")) {
+        let token = match (token, variable("MAINSPRING_TOKEN_FILE")) {
             (Some(token), _) => Some(token),
             (None, Some(file)) => Some(std::fs::read_to_string(file)?.trim().to_owned()),
             (None, None) => None,
@@ -288,4 +300,29 @@ fn next_url(url: &Url, answer: &Response) -> Result<Url, Error> {
 fn retry_after(answer: &Response) -> Option<Duration> {
     let value = answer.headers().get(RETRY_AFTER)?.to_str().ok()?;
     value.parse().ok().map(Duration::from_secs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inside_a_task_the_token_of_the_attempt_is_not_taken_for_one_of_the_api() {
+        let check = |variables: &[(&str, &str)], token: Option<&str>| {
+            let variable = |name: &str| {
+                let found = variables.iter().find(|(have, _)| *have == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            let client = Client::from_variables(variable).expect("a client");
+            assert_eq!(client.shared.token.as_deref(), token, "{variables:?}");
+        };
+        let url = ("MAINSPRING_URL", "http://127.0.0.1:7468");
+        let task = ("MAINSPRING_RUN_ID", "run_01hf7yat00000000000000000a");
+        let of_attempt = ("MAINSPRING_TOKEN", "run_01hf7yat00000000000000000a.1.7");
+        let of_person = ("MAINSPRING_TOKEN", "ms_abc");
+        check(&[url, of_person], Some("ms_abc"));
+        check(&[url, task, of_person], Some("ms_abc"));
+        check(&[url, task, of_attempt], None);
+        check(&[url, ("MAINSPRING_TOKEN", "")], None);
+    }
 }

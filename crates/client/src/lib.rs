@@ -46,7 +46,7 @@ mod watch;
 pub mod worker;
 
 pub use artifacts::Download;
-pub use client::{Builder, Client};
+pub use client::{Builder, Client, is_api_token};
 pub use error::Error;
 pub use jobs::PutJob;
 pub use logs::{LogEvent, LogFollow, LogQuery};

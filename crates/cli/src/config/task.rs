@@ -5,13 +5,12 @@
 
 use std::collections::BTreeMap;
 
-/// How API tokens begin.
-const API_TOKEN: &str = "ms_";
+use mainspring_client::is_api_token;
 
 /// The variables without the token of the attempt that we are part of.
 pub(super) fn without_attempt_token(mut variables: BTreeMap<String, String>) -> BTreeMap<String, String> {
     let is_task = variables.contains_key("MAINSPRING_RUN_ID");
-    if is_task && variables.get("MAINSPRING_TOKEN").is_some_and(|token| !token.starts_with(API_TOKEN)) {
+    if is_task && variables.get("MAINSPRING_TOKEN").is_some_and(|token| !is_api_token(token)) {
         variables.remove("MAINSPRING_TOKEN");
     }
     variables
