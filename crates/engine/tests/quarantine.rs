@@ -2,7 +2,7 @@
 
 use mainspring_engine::News;
 use mainspring_model::spec::Balancer;
-use mainspring_model::{Cause, NodeId, Reason, RunState, limits};
+use mainspring_model::{Cause, NodeId, Reason, RunEventKind, RunState, limits};
 
 use crate::world::{Job, World, balancer, ending, secs};
 
@@ -47,6 +47,22 @@ fn after_some_losses_in_a_row_the_job_is_held_until_somebody_resumes_it() {
     world.states(&[run, second], RunState::Running);
     world.finish(run);
     world.finish(second);
+}
+
+#[test]
+fn a_run_without_a_job_to_resume_is_let_go_by_a_retry() {
+    let mut world = World::new();
+    let nodes = nodes(&mut world, 5);
+    let job = world.job();
+    let run = quarantine(&mut world, &job);
+    world.retry_now(run);
+    world.states(&[run], RunState::Running);
+    assert!(world.events(run).contains(&RunEventKind::RetriedNow { by: "ann".into() }));
+    // So it is for the next owner.
+    world.take_over();
+    nodes.iter().for_each(|node| world.connect(*node));
+    let next = world.submit(&job);
+    world.states(&[next], RunState::Running);
 }
 
 #[test]

@@ -187,7 +187,7 @@ fn limits_and_pauses() {
             run
         },
         "job quarantined: it was lost with its node 3 times in a row",
-        "find out why it takes its node down, then resume the job with `mainspring resume`",
+        "find out why it takes its node down, then `mainspring retry` the run, or `mainspring resume` its job",
     );
 }
 

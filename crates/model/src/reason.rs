@@ -173,7 +173,8 @@ impl Reason {
             Self::Paused { .. } => "resume the job with `mainspring resume`".into(),
             Self::CellPaused { .. } => "resume the cell with `mainspring resume --cell`".into(),
             Self::Quarantined { .. } => {
-                "find out why it takes its node down, then resume the job with `mainspring resume`".into()
+                "find out why it takes its node down, then `mainspring retry` the run, or `mainspring resume` its job"
+                    .into()
             }
             Self::Overflow => "nothing to do: it is read in when those before it have started".into(),
         }

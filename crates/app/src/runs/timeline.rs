@@ -105,7 +105,7 @@ fn of_event(event: &RunEvent) -> TimelineEntry {
         },
         RunEventKind::RetriedNow { by } => TimelineEntry {
             by: Some(by.to_string()),
-            ..made(TimelineKind::RetriedNow, format!("{by} did not want to wait for the back-off"))
+            ..made(TimelineKind::RetriedNow, format!("{by} had it tried again"))
         },
         RunEventKind::NodeLost { node, attempt } => TimelineEntry {
             node: Some(*node),

@@ -36,9 +36,7 @@ impl Cell {
         let resumed = pause.is_none();
         entry.pause = pause;
         if resumed {
-            // Whoever resumes a quarantined job has looked at it.
-            self.change_health(ix, |health| (health.losses, health.lost_at) = (0, None));
-            self.release_job(now, ix);
+            self.acquit(now, ix);
             self.triggers_resumed(Some(job));
         }
     }
@@ -55,6 +53,12 @@ impl Cell {
     /// Forgets what was written so long ago that nobody still holds an older row.
     pub(crate) fn sweep_pauses(&mut self, now: Timestamp) {
         self.shapes.written.retain(|_, (_, at)| now.since(*at) < OLDEST_READ);
+    }
+
+    /// Somebody lets the job go on, and so has looked at what it did to its nodes.
+    pub(crate) fn acquit(&mut self, now: Timestamp, ix: usize) {
+        self.change_health(ix, |health| (health.losses, health.lost_at) = (0, None));
+        self.release_job(now, ix);
     }
 
     /// Neither a pause nor a suspicion holds the job back any more.

@@ -61,7 +61,10 @@ pub(super) fn remedy(reason: &Reason) -> String {
         Reason::Priority { .. } => "等待轮到它，增加节点，或以更高的 `priority` 重新提交".into(),
         Reason::Paused { .. } => "用 `mainspring resume` 恢复作业".into(),
         Reason::CellPaused { .. } => "用 `mainspring resume --cell` 恢复单元".into(),
-        Reason::Quarantined { .. } => "查明它为何拖垮节点，再用 `mainspring resume` 恢复作业".into(),
+        Reason::Quarantined { .. } => {
+            "查明它为何拖垮节点，再用 `mainspring retry` 重试该运行，或用 `mainspring resume` 恢复其作业"
+                .into()
+        }
         Reason::Overflow => "无需处理：排在前面的开始后会读入它".into(),
     }
 }
