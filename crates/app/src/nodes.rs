@@ -102,7 +102,12 @@ impl App {
             Some(text) => duration_text::parse(text)
                 .map_err(|error| Error::field(ErrorCode::InvalidRequest, "patience", error.to_string()))?,
         };
-        self.set_drain(caller, Operation::NodeDrain, node, Some(patience), condition).await
+        let command = Command::Drain { node, deadline: Some(self.now() + patience) };
+        let entry = audit::Entry {
+            detail: Some(duration_text::format(patience).into()),
+            ..caller.entry(self.now(), Operation::NodeDrain, None)
+        };
+        self.command_node(node, command, entry, condition).await
     }
 
     /// Takes a node back into service.
@@ -113,22 +118,30 @@ impl App {
         condition: Precondition,
     ) -> Result<api::Node> {
         self.allow(caller, Operation::NodeResume, None).await?;
-        self.set_drain(caller, Operation::NodeResume, node, None, condition).await
+        let entry = caller.entry(self.now(), Operation::NodeResume, None);
+        self.command_node(node, Command::Drain { node, deadline: None }, entry, condition).await
     }
 
-    async fn set_drain(
+    /// Gives up a silent node before its lease is over: somebody knows that it is gone.
+    pub async fn lose_node(
         &self,
         caller: &Caller,
-        operation: Operation,
         node: NodeId,
-        patience: Option<std::time::Duration>,
         condition: Precondition,
     ) -> Result<api::Node> {
-        let entry = audit::Entry {
-            target: Some(node.to_string().into()),
-            detail: patience.map(|patience| duration_text::format(patience).into()),
-            ..caller.entry(self.now(), operation, None)
-        };
+        self.allow(caller, Operation::NodeLose, None).await?;
+        let entry = caller.entry(self.now(), Operation::NodeLose, None);
+        self.command_node(node, Command::Lose { node }, entry, condition).await
+    }
+
+    async fn command_node(
+        &self,
+        node: NodeId,
+        command: Command,
+        entry: audit::Entry,
+        condition: Precondition,
+    ) -> Result<api::Node> {
+        let entry = audit::Entry { target: Some(node.to_string().into()), ..entry };
         let found = match self.find_node(node).await {
             Ok(found) => found,
             Err(error) => return self.refused(entry, error).await,
@@ -137,8 +150,12 @@ impl App {
         if let Err(error) = condition.check(Some(found.revision + assigned)) {
             return self.refused(entry, error).await;
         }
-        let deadline = patience.map(|patience| self.now() + patience);
-        self.command(found.cell, Command::Drain { node, deadline }, entry).await?;
+        let loses = matches!(command, Command::Lose { .. });
+        match self.command(found.cell, command, entry).await {
+            // Its owner has forgotten it, because nothing is left of it.
+            Err(error) if loses && found.is_gone() && error.code == ErrorCode::NotFound => {}
+            commanded => commanded.map(drop)?,
+        }
         let found = self.find_node(node).await?;
         self.describe_node(&found, &mut LiveNodes::default()).await
     }

@@ -108,7 +108,8 @@ operations! {
     NodeResume, "node.resume", Operator, Cluster, true, "Takes a node back into service.";
     NodeLabel, "node.label", Admin, Cluster, true, "Lays labels over those that a node gives itself.";
     NodeInvite, "node.invite", Admin, Cluster, true, "Makes a token with which one node joins once.";
-    NodeRemove, "node.remove", Admin, Cluster, true, "Takes a node's credential away; its row stays.";
+    NodeLose, "node.lose", Operator, Cluster, true, "Gives up a silent node before its lease is over.";
+    NodeRemove, "node.remove", Admin, Cluster, true, "Takes a node's credential away, and its row when it is lost or left.";
     PoolList, "pool.list", Viewer, Cluster, false, "Lists pools.";
 
     ArtifactList, "artifact.list", Viewer, Namespace, false, "Lists artifacts.";

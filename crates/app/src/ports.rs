@@ -143,6 +143,11 @@ pub enum Command {
         /// When patience ends.
         deadline: Option<Timestamp>,
     },
+    /// Give up a silent node before its lease is over.
+    Lose {
+        /// The node.
+        node: NodeId,
+    },
 }
 
 /// Why the owner of a cell could not be asked.

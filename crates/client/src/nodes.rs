@@ -27,7 +27,13 @@ impl Client {
         self.ask(Call::post_repeatable(&["v1", "nodes", &node.to_string(), "drain"]).json(&request)?).await
     }
 
-    /// Takes a node's credential: it is not let in again, and its id may join anew.
+    /// Gives up a silent node before its lease is over, because it is known to be gone: its runs go elsewhere now.
+    pub async fn lose_node(&self, node: NodeId) -> Result<Node, Error> {
+        self.ask(Call::post_repeatable(&["v1", "nodes", &node.to_string(), "lose"])).await
+    }
+
+    /// Takes a node's credential: it is not let in again, and its id may join anew. One that is lost or has left is listed no
+    /// more.
     pub async fn remove_node(&self, node: NodeId) -> Result<(), Error> {
         self.tell(Call::delete(&["v1", "nodes", &node.to_string()])).await
     }

@@ -1,6 +1,8 @@
 //! `mainspring up`: everything in one process, stopped and started as people do it on their own machine.
 
-use crate::world::{World, lives};
+use serde_json::Value;
+
+use crate::world::{World, find, lives};
 
 #[test]
 fn the_first_job_runs_and_a_stop_leaves_nothing_behind() {
@@ -48,6 +50,35 @@ fn a_task_survives_a_kill_of_everything_else() {
     let (run, pid) = begin(&world);
     world.kill_server();
     assert_found_again(world, &run, &pid);
+}
+
+#[test]
+fn a_node_that_is_gone_is_given_up_when_somebody_says_so() {
+    let mut world = World::laptop();
+    let (run, _) = begin(&world);
+    let old = world.run(&run)["run"]["node"].as_str().unwrap().to_owned();
+    let refused = world.mainspring(&["node", "lose", &old]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("it is not gone"), "{refused:?}");
+    // The machine loses everything but the store.
+    world.kill_server();
+    world.kill_rest("server");
+    std::fs::remove_dir_all(world.path("server/agent")).unwrap();
+    world.start_server();
+    let another = |world: &World| {
+        let nodes = world.json(&["nodes"]);
+        let is_another = |node: &&Value| node["connected"] == true && node["id"] != old.as_str();
+        nodes["items"].as_array().unwrap().iter().find(is_another).map(drop)
+    };
+    world.until("it joins as another node", another);
+    world.outlast_leases();
+    assert_eq!(world.state(&run), "running", "the old node might still have it");
+    world.text(&["node", "lose", &old]);
+    std::fs::write(world.path("go"), "").unwrap();
+    assert_eq!(world.wait(&run), Some(5), "{}", world.logs());
+    assert_eq!(world.run(&run)["run"]["attempt"], 2);
+    world.text(&["node", "rm", &old]);
+    let nodes = world.json(&["nodes"]);
+    assert!(find(&nodes["items"], "id", &old).is_none(), "{nodes}");
 }
 
 /// A run that waits for a file, and its process.

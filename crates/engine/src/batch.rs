@@ -291,6 +291,7 @@ fn change_of(write: &Write) -> Change {
         | Write::PutNode(_)
         | Write::AddCounts(_)
         | Write::RemoveJob { .. }
+        | Write::RemoveNode { .. }
         | Write::PutRecord(_)
         | Write::RemoveRecord { .. } => Change::Nothing,
     }

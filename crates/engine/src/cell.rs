@@ -139,6 +139,7 @@ impl Cell {
             Event::PauseJob { request, job, pause } => self.pause_job(now, request, *job, pause),
             Event::PauseCell { request, pause } => self.pause_cell(request, pause),
             Event::Drain { request, node, deadline } => self.drain(now, request, node, deadline),
+            Event::Lose { request, node } => self.lose(now, request, node),
             Event::Hello(hello) => self.hello(now, *hello),
             Event::Heartbeat(heartbeat) => self.heartbeat(now, heartbeat),
             Event::Report(report) => self.report(now, *report),
@@ -247,7 +248,8 @@ impl Cell {
             | Event::TriggersChanged { request, .. }
             | Event::CalendarsChanged { request }
             | Event::Trigger { request, .. }
-            | Event::Drain { request, .. } => *request,
+            | Event::Drain { request, .. }
+            | Event::Lose { request, .. } => *request,
             Event::Hello(_)
             | Event::Heartbeat(_)
             | Event::Report(_)

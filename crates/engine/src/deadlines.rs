@@ -230,8 +230,7 @@ impl Cell {
     }
 
     /// Nodes were silent for too long. By now each has ended what it executed (see `NodeLease`), unless the
-    /// job said keep: such a task may still execute, and when its node returns the run says so. All of them
-    /// leave service before the first run looks for another node.
+    /// job said keep: such a task may still execute, and when its node returns the run says so.
     fn lose_silent(&mut self, now: Timestamp) {
         let is_silent = |entry: &NodeEntry| {
             let expected = match entry.node.state {
@@ -243,8 +242,13 @@ impl Cell {
                 && now.since(entry.heard_at) >= self.config.lost_after_of(entry.node.id)
         };
         let all = self.nodes.entries.iter();
-        let silent: Vec<usize> = all.filter(|(_, entry)| is_silent(entry)).map(|(ix, _)| ix).collect();
-        for ix in &silent {
+        let silent = all.filter(|(_, entry)| is_silent(entry)).map(|(ix, _)| ix).collect();
+        self.lose_all(now, silent);
+    }
+
+    /// These are given up. All of them leave service before the first run looks for another node.
+    pub(crate) fn lose_all(&mut self, now: Timestamp, nodes: Vec<usize>) {
+        for ix in &nodes {
             self.nodes.change(*ix, |entry| {
                 (entry.session, entry.away) = (0, true);
                 // A node that is being emptied stays so when it returns: it may be away for the very repair.
@@ -257,7 +261,7 @@ impl Cell {
             self.stats.nodes_lost += 1;
             self.mark_node(*ix);
         }
-        for ix in silent {
+        for ix in nodes {
             let node = self.nodes.get(ix).node.id;
             for run in self.nodes.get(ix).runs.clone() {
                 let attempt = self.runs.entries[run].status.attempt;

@@ -72,6 +72,13 @@ pub enum Event {
         /// When patience ends.
         deadline: Option<Timestamp>,
     },
+    /// Somebody knows that a silent node is gone.
+    Lose {
+        /// Whom to answer.
+        request: RequestId,
+        /// The node.
+        node: NodeId,
+    },
     /// A node (re)connected.
     Hello(Box<Hello>),
     /// A node lives.

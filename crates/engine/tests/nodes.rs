@@ -2,7 +2,8 @@
 
 use mainspring_engine::{Event, Heartbeat};
 use mainspring_model::spec::{Action, Balancer, Body, CauseMatch, Handler, OnDisconnect, Rule};
-use mainspring_model::{Cause, NodeState, Reason, RunEventKind, RunState};
+use mainspring_model::{Cause, NodeId, NodeState, Reason, RunEventKind, RunState};
+use mainspring_store::{Transaction, Write};
 
 use crate::world::{World, balancer, millis, secs};
 
@@ -27,6 +28,73 @@ fn a_node_may_be_silent_for_as_long_as_its_owner_has_patience() {
     world.pass(secs(200));
     world.states(&[run], RunState::Waiting);
     drop(silent);
+}
+
+#[test]
+fn a_silent_node_that_is_known_to_be_gone_is_not_waited_for() {
+    let mut world = World::new();
+    let patient = world.node("patient");
+    world.config.patience.insert(patient, secs(86_400));
+    world.take_over();
+    world.connect_all();
+    let job = world.job();
+    let run = world.submit(&job);
+    lose(&mut world, patient);
+    world.states(&[run], RunState::Running);
+    world.silence(patient);
+    world.pass(world.config.lost_after);
+    world.node("spare");
+    world.hush();
+    lose(&mut world, patient);
+    world.expect(&["3: done", "start r1#2 on spare"]);
+    assert_eq!(world.node_state(patient), NodeState::Lost);
+    assert_eq!(world.earlier(run), [Cause::Lost { node: patient }]);
+    lose(&mut world, patient);
+    world.expect(&["4: done"]);
+    world.finish(run);
+}
+
+#[test]
+fn one_that_is_heard_is_not_given_up_and_one_that_was_emptied_is() {
+    let mut world = World::new();
+    let node = world.node("a");
+    world.hush();
+    lose(&mut world, node);
+    world.expect(&["1: refused IllegalState"]);
+    lose(&mut world, NodeId::MIN);
+    world.expect(&["2: refused NotFound"]);
+    let (request, deadline) = (world.request(), Some(world.now + secs(600)));
+    world.handle(Event::Drain { request, node, deadline });
+    world.silence(node);
+    world.pass(world.config.lost_after * 2);
+    assert!(matches!(world.node_state(node), NodeState::Draining { .. }));
+    lose(&mut world, node);
+    assert_eq!(world.node_state(node), NodeState::Lost);
+}
+
+#[test]
+fn a_node_whose_row_was_removed_is_written_again_when_it_returns() {
+    let mut world = World::new();
+    let node = world.node("a");
+    let silent = world.silence(node);
+    world.pass(world.config.lost_after);
+    let expected = world.store.node(node).unwrap().revision;
+    let removal = Write::RemoveNode { id: node, expected };
+    world.store.commit(&Transaction::unfenced(vec![removal])).unwrap();
+    assert_eq!(world.store.node(node), None);
+    world.revive(silent);
+    world.settle();
+    assert_eq!(world.node_state(node), NodeState::Up);
+    let (job, next) = (world.job(), world.config.lost_after);
+    let run = world.submit(&job);
+    world.pass(next / 3);
+    world.finish(run);
+}
+
+fn lose(world: &mut World, node: NodeId) {
+    let request = world.request();
+    world.handle(Event::Lose { request, node });
+    world.settle();
 }
 
 #[test]

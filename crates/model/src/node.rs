@@ -50,6 +50,11 @@ impl Node {
         matches!(self.state, NodeState::Up) && self.slots == 0
     }
 
+    /// Whether it holds nothing and is not expected back.
+    pub const fn is_gone(&self) -> bool {
+        matches!(self.state, NodeState::Lost | NodeState::Left)
+    }
+
     /// The word for its state. One that is leaving is emptied like one that somebody drains.
     pub const fn state_name(&self) -> &'static str {
         if self.is_leaving() { NodeState::DRAINING } else { self.state.name() }

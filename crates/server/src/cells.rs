@@ -243,7 +243,8 @@ impl Cells for LocalCells {
             | Command::TriggersChanged { .. }
             | Command::CalendarsChanged
             | Command::Trigger { .. }
-            | Command::Drain { .. } => None,
+            | Command::Drain { .. }
+            | Command::Lose { .. } => None,
         };
         let first = Input::command(command.clone(), None, audit);
         let answer = self.ask(cell, first).await??;

@@ -1,10 +1,10 @@
-//! Removing rows that are past their time: ended runs as their jobs say, roll-ups, expired records. A little at a time, so
+//! Removing rows that are past their time: ended runs as their jobs say, roll-ups, expired records, nodes that are gone. A little at a time, so
 //! that nobody waits for it; never anything that is not over (the store sees to that, I30).
 
 use std::time::Duration;
 
 use mainspring_model::{JobId, Timestamp, limits};
-use mainspring_store::{RecordRetention, Result, Retention, Store};
+use mainspring_store::{RecordRetention, Result, Retention, Store, Transaction, Write};
 use tokio::time::{Instant, sleep};
 use tracing::{debug, warn};
 
@@ -23,7 +23,7 @@ const REST_MAX: Duration = Duration::from_secs(20);
 /// How long things are kept that say nothing themselves.
 #[derive(Debug, Clone, Copy)]
 pub struct Keeping {
-    /// Ended runs of jobs without a retention of their own.
+    /// Ended runs of jobs without a retention of their own, and nodes that are gone: such runs name them.
     pub runs: Duration,
     /// Roll-ups.
     pub counters: Duration,
@@ -97,11 +97,37 @@ impl Round<'_> {
         while self.store.retain_records(expired.clone(), ROWS_AT_ONCE).await? == ROWS_AT_ONCE as u64 {
             pace.removed().await;
         }
+        self.hold_nodes(&mut pace).await?;
         self.hold_jobs(after, &mut pace).await?;
         if scope == Scope::All {
             self.hold_strays(&mut pace).await?;
         }
         Ok(())
+    }
+
+    /// Nodes that were lost or left so long ago that nothing tells of them any more. One that returns after all joins like a
+    /// new one.
+    async fn hold_nodes(&self, pace: &mut Pace) -> Result<()> {
+        let mut after = None;
+        loop {
+            let page = self.store.all_nodes(after, limits::PAGE_ROWS_MAX).await?;
+            let gone = page
+                .rows
+                .iter()
+                .filter(|node| node.is_gone() && self.now.since(node.updated_at) > self.keeping.runs);
+            let removals = gone.map(|node| Write::RemoveNode { id: node.id, expected: node.revision });
+            let removals: Vec<Write> = removals.collect();
+            if !removals.is_empty() {
+                debug!(removed = removals.len(), "nodes that are gone were removed");
+                // One that said hello meanwhile has another revision.
+                self.store.commit(Transaction::unfenced(removals)).await?;
+            }
+            pace.looked().await;
+            after = page.rows.last().map(|node| node.id);
+            if !(page.more && (self.may_go_on)()) {
+                return Ok(());
+            }
+        }
     }
 
     /// Runs of jobs, as each job says.
@@ -186,8 +212,11 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use mainspring_model::spec::{self, Format};
-    use mainspring_model::{CellId, Job, JobVersion, Payload, Run, RunHead, RunId, RunState, RunStatus};
-    use mainspring_store::{Measurement, Metered, Recorder, RunQuery, Transaction, Write};
+    use mainspring_model::{
+        CellId, Job, JobVersion, Node, NodeId, NodeState, Payload, Resources, Run, RunHead, RunId, RunState,
+        RunStatus,
+    };
+    use mainspring_store::{Measurement, Metered, Recorder, RunQuery};
     use mainspring_store_mem::MemStore;
 
     use super::*;
@@ -263,6 +292,41 @@ mod tests {
         tokio::time::advance(Duration::from_millis(90)).await;
         pace.removed().await;
         assert_eq!(began.elapsed(), Duration::from_millis(1 + 90 + 90) + BREATH);
+    }
+
+    #[tokio::test]
+    async fn nodes_that_are_gone_go_with_the_runs_that_name_them() {
+        let store = MemStore::default();
+        let node = |n: u8, state: NodeState, on: u32| {
+            let node = Node {
+                id: NodeId::from_bytes([n; 16]),
+                cell: CellId(0),
+                name: "worker".into(),
+                pool: "default".into(),
+                labels: Default::default(),
+                capacity: Resources::ZERO,
+                slots: 1,
+                weight: 1,
+                handlers: Vec::new(),
+                state,
+                revision: 1,
+                joined_at: day(0),
+                updated_at: day(on),
+            };
+            Write::PutNode(Box::new(node))
+        };
+        let draining = NodeState::Draining { deadline: day(1) };
+        let writes = vec![
+            node(1, NodeState::Lost, 60),
+            node(2, NodeState::Left, 60),
+            node(3, NodeState::Lost, 90),
+            node(4, NodeState::Up, 1),
+            node(5, draining, 1),
+        ];
+        store.commit(Transaction::unfenced(writes)).await.unwrap();
+        hold(&store, Keeping::default(), Scope::Jobs).await;
+        let left = store.all_nodes(None, 10).await.unwrap().rows;
+        assert_eq!(left.iter().map(|node| node.id.as_bytes()[0]).collect::<Vec<_>>(), [3, 4, 5]);
     }
 
     async fn hold(store: &dyn Store, keeping: Keeping, scope: Scope) {

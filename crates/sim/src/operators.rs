@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 
 use mainspring_engine::{Answer, Event, LoadedRun, RequestId, TriggerCommand, TriggerKey};
 use mainspring_model::spec::{Trigger, When};
-use mainspring_model::{BackfillId, CellId, ErrorCode, JobId, NodeState, Pause, RunState, Timestamp};
+use mainspring_model::{
+    BackfillId, CellId, ErrorCode, JobId, Node, NodeState, Pause, Run, RunState, Timestamp, limits,
+};
 use mainspring_store_mem::MemCore;
 
 use crate::agent::Agent;
@@ -18,6 +20,8 @@ use crate::timed;
 use crate::world::ToScheduler;
 
 const PATIENCE: i64 = 3 * SECOND;
+/// How often they look for a node that is gone.
+const LOSES: i64 = 6;
 /// Requests from here on are theirs.
 pub(crate) const OPERATE: u64 = 1 << 33;
 
@@ -27,6 +31,8 @@ enum What {
     Cell(CellId),
     /// The node of an agent, whatever its id is by then.
     Node(usize),
+    /// A node whose machine lost its disk is gone: it came back as another, if at all.
+    Lose,
     /// Whatever waits for its back-off.
     Retry,
     /// A job that was taken for one that kills its nodes, and is not.
@@ -92,6 +98,8 @@ impl Operators {
         let tame: Vec<JobId> =
             jobs.iter().filter(|job| job.nature != Nature::KillsNode).map(|job| job.job.id).collect();
         let clears = tame.iter().map(|job| Act::new(What::Clear(*job), BUSY_UNTIL, BUSY_UNTIL));
+        let loses =
+            (1..=LOSES).map(|n| n * BUSY_UNTIL / LOSES).map(|at| Act::new(What::Lose, at, at + SECOND));
         let acts = (0..rng.range(3, 9)).map(|_| {
             let what = match rng.index(8) {
                 0..3 => What::Job(tame[rng.index(tame.len())]),
@@ -103,7 +111,7 @@ impl Operators {
             let end_at = begin_at + rng.range(SECOND, 30 * SECOND);
             Act::new(what, begin_at, end_at)
         });
-        let acts: Vec<Act> = acts.chain(clears).collect();
+        let acts: Vec<Act> = acts.chain(clears).chain(loses).collect();
         let makeups = Makeup::all(plan.seed, jobs);
         let on_triggers = trigger_acts(plan, jobs).into_iter().chain(backfill_acts(&makeups));
         Self { acts: acts.into_iter().chain(on_triggers).collect(), makeups, ..Self::default() }
@@ -162,6 +170,10 @@ impl Operators {
             at: Timestamp::from_micros(now),
         });
         match act.what {
+            What::Clear(id) if now / SECOND % 2 == 0 => {
+                let waits = |run: &&Run| run.head.job == id && run.status.state == RunState::Waiting;
+                retry(sight, request, sight.core.all_runs().find(waits)?)
+            }
             What::Job(id) | What::Clear(id) => {
                 let job = sight.core.job(id)?;
                 let cell = CellId::of(&job.namespace, sight.cells);
@@ -195,15 +207,13 @@ impl Operators {
                 let deadline = (!end).then(|| Timestamp::from_micros(act.begin_at + 5 * SECOND));
                 Some((node.cell, Event::Drain { request, node: node.id, deadline }))
             }
+            What::Lose => {
+                let node = gone(sight)?;
+                Some((node.cell, Event::Lose { request, node: node.id }))
+            }
             What::Retry => {
-                let run = sight.core.all_runs().find(|run| run.status.state == RunState::Failed)?.clone();
-                let job = sight.jobs.iter().find(|sim| sim.job.id == run.head.job)?;
-                let (id, cell) = (run.head.id, run.status.cell);
-                let row = LoadedRun { run, spec: job.readable.then(|| job.spec.clone()), pause: None };
-                Some((
-                    cell,
-                    Event::RetryNow { request, run: id, row: Some(Box::new(row)), by: "operator".into() },
-                ))
+                let failed = |run: &&Run| run.status.state == RunState::Failed;
+                retry(sight, request, sight.core.all_runs().find(failed)?)
             }
         }
     }
@@ -247,6 +257,20 @@ impl Operators {
     }
 }
 
+/// A node that no machine is any more, and that is not given up yet.
+fn gone(sight: &Sight<'_>) -> Option<Node> {
+    let is_gone = |node: &&Node| !node.is_gone() && sight.agents.iter().all(|agent| agent.node.id != node.id);
+    let nodes = sight.core.all_nodes(None, limits::PAGE_ROWS_MAX).ok()?;
+    nodes.rows.iter().find(is_gone).cloned()
+}
+
+fn retry(sight: &Sight<'_>, request: RequestId, run: &Run) -> Option<(CellId, Event)> {
+    let job = sight.jobs.iter().find(|sim| sim.job.id == run.head.job)?;
+    let spec = job.readable.then(|| job.spec.clone());
+    let row = Some(Box::new(LoadedRun { run: run.clone(), spec, pause: None }));
+    Some((run.status.cell, Event::RetryNow { request, run: run.head.id, row, by: "operator".into() }))
+}
+
 fn is_on(what: What, sight: &Sight<'_>) -> bool {
     match what {
         What::Job(id) => sight.core.job(id).is_some_and(|job| job.pause.is_some()),
@@ -255,7 +279,7 @@ fn is_on(what: What, sight: &Sight<'_>) -> bool {
             let node = sight.core.node(sight.agents[agent].node.id);
             node.is_some_and(|node| matches!(node.state, NodeState::Draining { .. }))
         }
-        What::Retry | What::Cursor(..) | What::Fire(..) | What::Put(_) => false,
+        What::Lose | What::Retry | What::Cursor(..) | What::Fire(..) | What::Put(_) => false,
         What::Backfill(_) | What::StopBackfill(_) => false,
         What::Clear(id) => sight.quarantined.contains(&id),
         What::Trigger(job, trigger) => is_paused(sight, job, trigger),

@@ -6,7 +6,9 @@ use std::collections::btree_map::Entry;
 use std::mem;
 use std::sync::Arc;
 
-use mainspring_model::{CellId, CounterKey, Counts, Job, JobId, Node, Pause, Run, RunId, RunStatus, Shelf};
+use mainspring_model::{
+    CellId, CounterKey, Counts, Job, JobId, Node, NodeId, Pause, Run, RunId, RunStatus, Shelf,
+};
 use mainspring_store::{Conflict, Fence, Outcome, Record, RecordKey, RecordKind, RunUpdate, Write};
 
 use crate::change::Change;
@@ -29,6 +31,7 @@ impl MemCore {
             }
             Write::RemoveJob { id, expected } => self.remove_job(*id, *expected),
             Write::PutNode(node) => self.put_node(node),
+            Write::RemoveNode { id, expected } => self.remove_node(*id, *expected),
             Write::AddCounts(add) => self.add_counts(&add.0, &add.1),
             Write::PauseCell(pause) => self.pause_cell(fence, pause.as_deref()),
             Write::PutRecord(record) => self.put_record(record),
@@ -113,6 +116,15 @@ impl MemCore {
             return Outcome::Conflict(conflict);
         }
         self.nodes.insert(node.id, node.clone());
+        Outcome::Applied
+    }
+
+    fn remove_node(&mut self, id: NodeId, expected: u64) -> Outcome {
+        let found = self.nodes.get(&id).map(|row| row.revision);
+        if let Some(conflict) = Conflict::of_removal(expected, found) {
+            return Outcome::Conflict(conflict);
+        }
+        self.nodes.remove(&id);
         Outcome::Applied
     }
 

@@ -121,7 +121,9 @@ impl MemCore {
                 readback::put_record(record, row)
             }
             // No fenced batch has removals.
-            Write::RemoveJob { .. } | Write::RemoveRecord { .. } => Outcome::Conflict(Conflict::Missing),
+            Write::RemoveJob { .. } | Write::RemoveNode { .. } | Write::RemoveRecord { .. } => {
+                Outcome::Conflict(Conflict::Missing)
+            }
             Write::AddCounts(_) | Write::PauseCell(_) => Outcome::Applied,
         }
     }

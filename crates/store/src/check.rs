@@ -74,6 +74,7 @@ impl<'a> RowKey<'a> {
             Write::RemoveJob { id, .. } => Self::Job(*id),
             Write::InsertJobVersion(version) => Self::JobVersion(version.job, version.version),
             Write::PutNode(node) => Self::Node(node.id),
+            Write::RemoveNode { id, .. } => Self::Node(*id),
             Write::AddCounts(add) => Self::Counter(&add.0),
             Write::PauseCell(_) => Self::CellPause,
             Write::PutRecord(record) => Self::Record(record.kind, &record.key),
@@ -94,7 +95,7 @@ fn check_write(write: &Write, fenced: bool) -> Result<()> {
         Write::AddCounts(_) | Write::PauseCell(_) if !fenced => {
             Err(invalid("adding counts and pausing a cell need a fence"))
         }
-        Write::RemoveJob { .. } | Write::RemoveRecord { .. } if fenced => {
+        Write::RemoveJob { .. } | Write::RemoveNode { .. } | Write::RemoveRecord { .. } if fenced => {
             Err(invalid("removals have no fence: nothing is left to tell who removed it"))
         }
         Write::PutRecord(record) => check_record(record),
@@ -104,7 +105,8 @@ fn check_write(write: &Write, fenced: bool) -> Result<()> {
         | Write::InsertAttempt(_)
         | Write::InsertEvent(_)
         | Write::InsertJobVersion(_)
-        | Write::RemoveJob { .. } => Ok(()),
+        | Write::RemoveJob { .. }
+        | Write::RemoveNode { .. } => Ok(()),
     }
 }
 

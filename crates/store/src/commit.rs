@@ -11,8 +11,8 @@
 use std::sync::Arc;
 
 use mainspring_model::{
-    Attempt, CellId, CounterKey, Counts, Epoch, Job, JobId, JobVersion, Node, Pause, Run, RunEvent, RunId,
-    RunStatus,
+    Attempt, CellId, CounterKey, Counts, Epoch, Job, JobId, JobVersion, Node, NodeId, Pause, Run, RunEvent,
+    RunId, RunStatus,
 };
 
 use crate::record::{Record, RecordKey, RecordKind};
@@ -72,6 +72,13 @@ pub enum Write {
     },
     /// Insert a node (revision 1) or replace it if its revision is the one before.
     PutNode(Box<Node>),
+    /// Remove a node if its revision is the expected one. Unfenced transactions only, like [`Write::RemoveJob`].
+    RemoveNode {
+        /// The node.
+        id: NodeId,
+        /// The revision that the row must have.
+        expected: u64,
+    },
     /// Add to a roll-up. Fenced transactions only, because only they are written exactly once.
     AddCounts(Box<(CounterKey, Counts)>),
     /// Pause or resume the whole cell. Fenced transactions only.

@@ -67,6 +67,7 @@ async fn trace(store: &dyn Store, write: &Write) -> Result<Trace> {
         Write::PutNode(node) => store.node(node.id).await?.as_ref() == Some(&**node),
         Write::PutRecord(record) => store.record(record.kind, &record.key).await?.as_ref() == Some(&**record),
         Write::RemoveJob { id, .. } => return Ok(gone(store.job(*id).await?.is_none())),
+        Write::RemoveNode { id, .. } => return Ok(gone(store.node(*id).await?.is_none())),
         Write::RemoveRecord { kind, key, .. } => return Ok(gone(store.record(*kind, key).await?.is_none())),
         // Only fenced batches have these.
         Write::AddCounts(_) | Write::PauseCell(_) => return Ok(Trace::Unclear),

@@ -134,8 +134,8 @@ impl App {
         }
     }
 
-    /// Takes a node's credential away, so that it is not let in again; one that is connected is disconnected. Its row stays,
-    /// and the node may join anew with a join token.
+    /// Takes a node's credential away, so that it is not let in again; one that is connected is disconnected. The row of one
+    /// that is lost or has left goes too. The node may join anew with a join token.
     pub async fn remove_node(&self, caller: &Caller, node: NodeId, condition: Precondition) -> Result<()> {
         self.allow(caller, Operation::NodeRemove, None).await?;
         let target = Some(node.to_string().into());
@@ -146,10 +146,17 @@ impl App {
             return self.refused(entry, Error::not_found(node)).await;
         }
         let (_, assigned) = self.assigned(node).await?;
-        if let Err(error) = condition.check(row.map(|row| row.revision + assigned)) {
+        if let Err(error) = condition.check(row.as_ref().map(|row| row.revision + assigned)) {
             return self.refused(entry, error).await;
         }
         let key = RecordKey::from(&node.as_bytes()[..]);
+        if let Some(row) = row.filter(mainspring_model::Node::is_gone) {
+            writes.push(Write::RemoveNode { id: node, expected: row.revision });
+            if assigned > 0 {
+                let (kind, key) = (record::NODE_LABELS, key.clone());
+                writes.push(Write::RemoveRecord { kind, key, expected: assigned });
+            }
+        }
         if let Some(claim) = self.store.record(record::NODE_CLAIM, &key).await? {
             writes.push(Write::RemoveRecord { kind: record::NODE_CLAIM, key, expected: claim.revision });
         }

@@ -33,7 +33,16 @@ enum Verb {
         /// The node, by name or id
         node: String,
     },
-    /// Take a node's credential: it is not let in again
+    /// Give up a silent node whose machine is gone: its runs go elsewhere now, not when its lease is over
+    #[command(
+        after_help = "Only for machines that are off: a task that still executes there would be executed twice.\n\
+                            Example: mainspring node lose worker-1"
+    )]
+    Lose {
+        /// The node, by name or id
+        node: String,
+    },
+    /// Take a node's credential: it is not let in again. One that is lost or has left is listed no more
     #[command(name = "rm")]
     Remove {
         /// The nodes, by name or id
@@ -76,12 +85,20 @@ impl Node {
                 context.output.say(format!("{} takes work again", node.name));
                 context.output.changed(&node)?;
             }
+            Verb::Lose { node } => {
+                let node = context.client.lose_node(context.find_node(&node).await?).await?;
+                context.output.say(format!("{} is lost; what it held goes elsewhere", node.name));
+                context.output.changed(&node)?;
+            }
             Verb::Remove { nodes } => {
                 for node in nodes {
-                    context.client.remove_node(context.find_node(&node).await?).await?;
-                    context.output.say(format!(
-                        "{node} is not let in again; `mainspring node token` makes a token for another"
-                    ));
+                    let node = context.client.node(context.find_node(&node).await?).await?;
+                    context.client.remove_node(node.id).await?;
+                    let then = match node.state.as_str() {
+                        "lost" | "left" => " and is listed no more",
+                        _ => "; when it is lost, the same command takes it from the list",
+                    };
+                    context.output.say(format!("{} is not let in again{then}", node.name));
                 }
             }
             Verb::Token { pool, ttl } => {

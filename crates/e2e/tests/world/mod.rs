@@ -231,6 +231,11 @@ impl World {
     /// The whole machine goes: agent, sidecar and tasks.
     pub(crate) fn kill_machine(&mut self, name: &str) {
         self.kill_agent(name);
+        self.kill_rest(name);
+    }
+
+    /// Whatever else was told of this folder: sidecars and tasks.
+    pub(crate) fn kill_rest(&self, name: &str) {
         process::kill_all_of(&self.path(name));
     }
 

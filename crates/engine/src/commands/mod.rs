@@ -4,6 +4,7 @@ mod cancel;
 mod drain;
 mod heartbeat;
 mod hello;
+mod lose;
 mod pause;
 mod report;
 mod retry;

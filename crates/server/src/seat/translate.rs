@@ -16,6 +16,7 @@ pub(super) fn event(command: Command, request: RequestId, row: Option<Box<Loaded
         Command::TriggersChanged { job } => Event::TriggersChanged { request, job },
         Command::CalendarsChanged => Event::CalendarsChanged { request },
         Command::Trigger { key, command } => Event::Trigger { request, key, command },
+        Command::Lose { node } => Event::Lose { request, node },
         Command::Drain { node, deadline } => Event::Drain { request, node, deadline },
     }
 }

@@ -191,6 +191,7 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
         Operation::RunRerun => sample("POST", run(world, target, "/rerun").await),
         Operation::NodeList => sample("GET", "/v1/nodes"),
         Operation::NodeGet => sample("GET", NODE),
+        Operation::NodeLose => sample("POST", format!("{NODE}/lose")),
         Operation::NodeDrain => sample("POST", format!("{NODE}/drain")),
         Operation::NodeResume => sample("POST", format!("{NODE}/resume")),
         Operation::NodeLabel => with("PUT", format!("{NODE}/labels"), json!({"labels": {}})),

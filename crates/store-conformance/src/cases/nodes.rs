@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mainspring_model::{CellId, Node, NodeState};
-use mainspring_store::{Store, Write};
+use mainspring_store::{Outcome, Store, Write};
 
 use crate::case::cases;
 use crate::fixture::{APPLIED, at, commit, exists, full_node, missing, node, node_id, put, stale};
@@ -23,6 +23,9 @@ cases! { "nodes":
     two_nodes_may_share_a_name,
     pages_hold_every_node_by_id,
     pages_say_whether_more_follow,
+    a_node_is_removed_by_its_revision,
+    a_removal_of_another_revision_conflicts_and_names_the_row,
+    a_removed_node_is_missing_and_may_come_again,
 }
 
 async fn a_node_is_kept_with_every_field(store: Arc<dyn Store>) {
@@ -124,6 +127,41 @@ async fn pages_say_whether_more_follow(store: Arc<dyn Store>) {
         let page = store.all_nodes(None, limit).await.unwrap();
         assert_eq!((page.rows.len(), page.more), (limit.min(3), more), "{limit}");
     }
+}
+
+async fn a_node_is_removed_by_its_revision(store: Arc<dyn Store>) {
+    put(&store, vec![write(node(1)), write(node(2)), write(node(3))]).await;
+    put(&store, vec![write(revised(node(1), 2))]).await;
+    put(&store, vec![remove(3, 1), write(node(4)), remove(1, 2)]).await;
+    assert_eq!(store.node(node_id(1)).await.unwrap(), None);
+    assert_eq!(store.nodes(CellId(0)).await.unwrap(), [node(2), node(4)]);
+    assert_eq!(store.all_nodes(None, 10).await.unwrap().rows, [node(2), node(4)]);
+}
+
+async fn a_removal_of_another_revision_conflicts_and_names_the_row(store: Arc<dyn Store>) {
+    put(&store, vec![write(node(1)), write(node(2))]).await;
+    put(&store, vec![write(revised(node(1), 2))]).await;
+    for expected in [0, 1, 3] {
+        let batch = vec![remove(1, expected), write(revised(node(2), 2))];
+        let transaction = mainspring_store::Transaction::all_or_nothing(batch);
+        let outcomes = store.commit(transaction).await.unwrap();
+        assert_eq!(outcomes, [stale(2), Outcome::Undone], "{expected}");
+    }
+    assert_eq!(store.node(node_id(1)).await.unwrap(), Some(revised(node(1), 2)));
+}
+
+async fn a_removed_node_is_missing_and_may_come_again(store: Arc<dyn Store>) {
+    for _ in 0..2 {
+        put(&store, vec![write(node(1))]).await;
+        for expected in [APPLIED, missing()] {
+            assert_eq!(commit(&store, vec![remove(1, 1)]).await, [expected]);
+        }
+        assert_eq!(commit(&store, vec![write(revised(node(1), 2))]).await, [missing()]);
+    }
+}
+
+fn remove(n: u64, expected: u64) -> Write {
+    Write::RemoveNode { id: node_id(n), expected }
 }
 
 fn revised(node: Node, revision: u64) -> Node {

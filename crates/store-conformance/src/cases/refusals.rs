@@ -10,8 +10,8 @@ use mainspring_store::{
 
 use crate::case::cases;
 use crate::fixture::{
-    Owner, at, attempt, counter_key, event, hour, job, job_id, job_version, next, node, put_record, read_run,
-    record, remove_record, run, run_id, run_with, shelf_query, update,
+    Owner, at, attempt, counter_key, event, hour, job, job_id, job_version, next, node, node_id, put_record,
+    read_run, record, remove_record, run, run_id, run_with, shelf_query, update,
 };
 
 cases! { "refusals":
@@ -89,7 +89,12 @@ async fn pages_over_the_limit(store: Arc<dyn Store>) {
 }
 
 async fn removals_under_a_fence(store: Arc<dyn Store>) {
-    for removal in [remove_record("k", 1), Write::RemoveJob { id: job_id(1), expected: 1 }] {
+    let (job, node) = (job_id(1), node_id(1));
+    for removal in [
+        remove_record("k", 1),
+        Write::RemoveJob { id: job, expected: 1 },
+        Write::RemoveNode { id: node, expected: 1 },
+    ] {
         let mut owner = Owner::of(&store, 0).await;
         invalid(owner.try_commit(vec![Write::InsertRun(run(77)), removal]).await);
         assert_eq!(read_run(&store, run_id(77)).await, None);

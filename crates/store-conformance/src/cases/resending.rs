@@ -7,8 +7,8 @@ use mainspring_store::{Error, Outcome, Record, Store, Transaction, Write, resend
 
 use crate::case::{Verdict, data_cases};
 use crate::fixture::{
-    APPLIED, at, attempt, event, exists, job, job_id, job_version, missing, next, node, put, put_record,
-    read_record, record, remove_record, run, run_id, stale, update,
+    APPLIED, at, attempt, event, exists, job, job_id, job_version, missing, next, node, node_id, put,
+    put_record, read_record, record, remove_record, run, run_id, stale, update,
 };
 use crate::harness::Data;
 
@@ -20,7 +20,7 @@ data_cases! { "resending":
     of_a_redeemed_token,
     of_a_token_that_another_redeemed,
     of_a_lone_removal,
-    of_a_removed_job,
+    of_removed_jobs_and_nodes,
     after_a_lost_answer,
     after_a_lost_answer_of_an_all_or_nothing_batch,
 }
@@ -117,18 +117,26 @@ async fn of_a_lone_removal(data: Arc<dyn Data>) -> Verdict {
     Verdict::Passed
 }
 
-async fn of_a_removed_job(data: Arc<dyn Data>) -> Verdict {
+async fn of_removed_jobs_and_nodes(data: Arc<dyn Data>) -> Verdict {
     let store = migrated(&data).await;
-    put(&store, vec![put_job(job(1))]).await;
-    let removal = Write::RemoveJob { id: job_id(1), expected: 1 };
-    let batch = Transaction::all_or_nothing(vec![removal, put_record(record("audit", "removed it"))]);
-    for _ in 0..2 {
-        assert_eq!(resend(&*store, batch.clone()).await.unwrap(), [APPLIED, APPLIED]);
+    let made = [put_job(job(1)), Write::PutNode(Box::new(node(1)))];
+    let removals =
+        [Write::RemoveJob { id: job_id(1), expected: 1 }, Write::RemoveNode { id: node_id(1), expected: 1 }];
+    for (n, (made, removal)) in made.into_iter().zip(removals).enumerate() {
+        of_a_removal(&store, made, removal, &format!("audit {n}")).await;
     }
-    put(&store, vec![put_job(job(1))]).await;
-    let again = resend(&*store, batch).await.unwrap();
-    assert_eq!(again, [Outcome::Undone, exists()], "it is there again");
     Verdict::Passed
+}
+
+async fn of_a_removal(store: &Arc<dyn Store>, made: Write, removal: Write, audit: &str) {
+    put(store, vec![made.clone()]).await;
+    let batch = Transaction::all_or_nothing(vec![removal, put_record(record(audit, "removed it"))]);
+    for _ in 0..2 {
+        assert_eq!(resend(&**store, batch.clone()).await.unwrap(), [APPLIED, APPLIED]);
+    }
+    put(store, vec![made]).await;
+    let again = resend(&**store, batch).await.unwrap();
+    assert_eq!(again, [Outcome::Undone, exists()], "it is there again");
 }
 
 async fn after_a_lost_answer(data: Arc<dyn Data>) -> Verdict {

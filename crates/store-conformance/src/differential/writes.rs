@@ -34,6 +34,10 @@ pub(super) async fn write(random: &mut Seeded, oracle: &Arc<dyn Store>, epoch: E
         86..93 => {
             let n = random.below(NODES);
             let found = oracle.node(node_id(n)).await.unwrap().map(|node| node.revision);
+            if !fenced && random.percent(25) {
+                let expected = if random.percent(80) { found.unwrap_or(1) } else { random.below(4) };
+                return Write::RemoveNode { id: node_id(n), expected };
+            }
             let revision = revision(random, found);
             Write::PutNode(Box::new(rows::node_row(random, n, revision)))
         }

@@ -40,6 +40,15 @@ pub(crate) static UPDATE: Batch = Batch {
     row_type: None,
 };
 
+/// Removes nodes.
+pub(crate) static REMOVE: Batch = Batch {
+    table: "nodes",
+    columns: &[column("id", Kind::Id), column("revision", Kind::Big)],
+    key: 1,
+    action: Action::CompareAndRemove,
+    row_type: None,
+};
+
 /// What a read selects.
 pub(crate) const SELECT: &str = "SELECT id, cell, state, revision, detail FROM nodes";
 
@@ -67,6 +76,11 @@ struct Detail {
     drain_deadline: Option<Timestamp>,
     joined_at: Timestamp,
     updated_at: Timestamp,
+}
+
+/// The row of a removal.
+pub(crate) fn encode_removal(id: NodeId, expected: u64) -> Vec<Param> {
+    vec![Param::from(id.as_bytes()), Param::Int(expected as i64)]
 }
 
 /// The row of a node.

@@ -24,9 +24,10 @@ const FENCE_TRIES: usize = 3;
 static ADVANCE: Sql =
     Sql::same("UPDATE leases SET seq = ? WHERE cell = ? AND epoch = ? AND seq = ? AND holder IS NOT NULL");
 static PAUSE: Sql = Sql::same("UPDATE leases SET pause = ? WHERE cell = ?");
-/// Whoever writes jobs holds this row, which is always there: jobs keep the caller's order, so they cannot be locked
-/// in the order of their keys like everything else.
-static JOBS_LOCK: Sql = Sql::locking(
+/// Whoever writes jobs or removes anything holds this row, which is always there. Jobs keep the caller's order, and removals come
+/// after what is written, so neither is locked in the order of its keys like everything else: two that replace what the other
+/// removes would wait for each other. Both are rare.
+static TURN: Sql = Sql::locking(
     "SELECT number FROM migrations WHERE number = 1",
     "SELECT number FROM migrations WHERE number = 1 FOR UPDATE",
 );
@@ -144,6 +145,7 @@ impl Commit {
             Write::InsertEvent(event) => Some(event::encode(event)),
             Write::PutNode(node) if update => Some(node::encode_update(node)),
             Write::PutNode(node) => Some(node::encode(node)),
+            Write::RemoveNode { id, expected } => Some(node::encode_removal(*id, *expected)),
             Write::PutRecord(record) if update => Some(record::encode_update(record)),
             Write::PutRecord(record) => Some(record::encode(record)),
             Write::RemoveRecord { kind, key, expected } => {
@@ -156,7 +158,6 @@ impl Commit {
 
     /// Jobs one by one in the caller's order: they are rare, and two may want one name.
     async fn put_jobs<S: Session>(&self, session: &mut S, refused: &mut Vec<u32>) -> Result<(), Fault> {
-        session.query(JOBS_LOCK.text(S::DIALECT), &[], |row| row.int(0)).await?;
         for at in &self.plan.jobs {
             let applied = match &self.transaction.writes[*at as usize] {
                 Write::PutJob(put) => put_job(session, put).await?,
@@ -204,9 +205,10 @@ impl Work for Commit {
         });
         let mut ops = Vec::with_capacity(4);
         ops.extend(fence.iter().map(|params| Op::Guard(&ADVANCE, params)));
-        if !plan.jobs.is_empty() {
+        if plan.takes_turns() {
             session.flight(&ops, false).await?;
             ops.clear();
+            session.query(TURN.text(S::DIALECT), &[], |row| row.int(0)).await?;
             self.put_jobs(session, &mut refused).await?;
         }
 
@@ -216,6 +218,7 @@ impl Work for Commit {
         let events = self.rare(&plan.events, false);
         let node_inserts = self.rare(&plan.node_inserts, false);
         let node_updates = self.rare(&plan.node_updates, true);
+        let node_removals = self.rare(&plan.node_removals, false);
         let counters = self.rare(&plan.counters, false);
         let record_inserts = self.rare(&plan.record_inserts, false);
         let record_updates = self.rare(&plan.record_updates, true);
@@ -226,13 +229,14 @@ impl Work for Commit {
         }
         let new_runs = plan.run_inserts.iter().zip(&inserts);
         let new_runs = new_runs.map(|(wave, rows)| -> Group<'_> { (&run::INSERT, rows, wave) });
-        let others: [Group<'_>; 10] = [
+        let others: [Group<'_>; 11] = [
             (&run::UPDATE, &updates, &plan.run_updates),
             (&attempt::INSERT, &attempts, &plan.attempts),
             (&event::INSERT, &events, &plan.events),
             (&job::INSERT_VERSION, &self.versions, &plan.job_versions),
             (&node::INSERT, &node_inserts, &plan.node_inserts),
             (&node::UPDATE, &node_updates, &plan.node_updates),
+            (&node::REMOVE, &node_removals, &plan.node_removals),
             (&counter::ADD, &counters, &plan.counters),
             (&record::INSERT, &record_inserts, &plan.record_inserts),
             (&record::UPDATE, &record_updates, &plan.record_updates),

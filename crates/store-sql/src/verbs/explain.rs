@@ -93,6 +93,7 @@ impl Found {
                 Write::PutRecord(record) => records.push((record.kind, &record.key)),
                 Write::RemoveRecord { kind, key, .. } => records.push((*kind, key)),
                 Write::PutNode(node) => nodes.push(*node.id.as_bytes()),
+                Write::RemoveNode { id, .. } => nodes.push(*id.as_bytes()),
                 Write::InsertAttempt(_)
                 | Write::InsertEvent(_)
                 | Write::InsertJobVersion(_)
@@ -138,6 +139,7 @@ impl Found {
                 return readback::refused(put.revision, record(put.kind, &put.key), false);
             }
             Write::RemoveJob { id, expected } => removed(*expected, self.jobs.get(id.as_bytes()).copied()),
+            Write::RemoveNode { id, expected } => removed(*expected, self.nodes.get(id.as_bytes()).copied()),
             Write::RemoveRecord { kind, key, expected } => removed(*expected, record(*kind, key)),
             Write::InsertAttempt(_)
             | Write::InsertEvent(_)

@@ -30,6 +30,8 @@ pub(crate) struct Plan {
     pub(crate) node_inserts: Vec<u32>,
     /// Nodes to replace.
     pub(crate) node_updates: Vec<u32>,
+    /// Nodes to remove.
+    pub(crate) node_removals: Vec<u32>,
     /// Roll-ups to add to.
     pub(crate) counters: Vec<u32>,
     /// The pause of the cell.
@@ -59,6 +61,7 @@ impl Plan {
                 Write::InsertJobVersion(_) => plan.job_versions.push(at),
                 Write::PutNode(node) if node.revision == 1 => plan.node_inserts.push(at),
                 Write::PutNode(_) => plan.node_updates.push(at),
+                Write::RemoveNode { .. } => plan.node_removals.push(at),
                 Write::AddCounts(_) => plan.counters.push(at),
                 Write::PauseCell(_) => plan.pause = Some(at),
                 Write::PutRecord(record) if record.revision == 1 => plan.record_inserts.push(at),
@@ -77,6 +80,7 @@ impl Plan {
             &mut plan.job_versions,
             &mut plan.node_inserts,
             &mut plan.node_updates,
+            &mut plan.node_removals,
             &mut plan.counters,
             &mut plan.record_inserts,
             &mut plan.record_updates,
@@ -85,6 +89,11 @@ impl Plan {
             sort(group, writes);
         }
         plan
+    }
+
+    /// Whether it cannot be locked in the order of its keys, so that no two such batches may be under way.
+    pub(crate) fn takes_turns(&self) -> bool {
+        !(self.jobs.is_empty() && self.node_removals.is_empty() && self.record_removals.is_empty())
     }
 }
 
@@ -145,6 +154,7 @@ fn key(write: &Write) -> ([u8; 16], i64, i64, &[u8]) {
         }
         Write::InsertJobVersion(version) => (*version.job.as_bytes(), i64::from(version.version), 0, b""),
         Write::PutNode(node) => (*node.id.as_bytes(), 0, 0, b""),
+        Write::RemoveNode { id, .. } => (*id.as_bytes(), 0, 0, b""),
         Write::AddCounts(add) => {
             let namespace = add.0.namespace.as_str().as_bytes();
             (*add.0.job.as_bytes(), add.0.hour.as_micros(), 0, namespace)

@@ -78,6 +78,7 @@ impl<'a> Asked<'a> {
                 Write::AddCounts(_)
                 | Write::PauseCell(_)
                 | Write::RemoveJob { .. }
+                | Write::RemoveNode { .. }
                 | Write::RemoveRecord { .. } => {}
             }
         }
@@ -151,7 +152,9 @@ impl There {
                 readback::put_record(record, self.records.get(&(record.kind, record.key.clone())))
             }
             // No fenced batch has removals.
-            Write::RemoveJob { .. } | Write::RemoveRecord { .. } => Outcome::Conflict(Conflict::Missing),
+            Write::RemoveJob { .. } | Write::RemoveNode { .. } | Write::RemoveRecord { .. } => {
+                Outcome::Conflict(Conflict::Missing)
+            }
             Write::AddCounts(_) | Write::PauseCell(_) => Outcome::Applied,
         }
     }

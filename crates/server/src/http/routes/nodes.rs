@@ -30,13 +30,16 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/v1/nodes/{node}/resume", Operation::NodeResume, resume)
             .conditional()
             .answers::<api::Node>(200, "The node."),
+        Route::post("/v1/nodes/{node}/lose", Operation::NodeLose, lose)
+            .conditional()
+            .answers::<api::Node>(200, "The node."),
         Route::put("/v1/nodes/{node}/labels", Operation::NodeLabel, label)
             .conditional()
             .body::<NodeLabels>()
             .answers::<api::Node>(200, "The node."),
         Route::delete("/v1/nodes/{node}", Operation::NodeRemove, remove).conditional().answers_raw(
             204,
-            "It is not let in any more.",
+            "It is not let in any more; one that is lost or has left is listed no more.",
             None,
         ),
         Route::get("/v1/pools", Operation::PoolList, pools).answers_page::<Pool>("Pools, by name."),
@@ -100,6 +103,17 @@ async fn resume(
     headers: HeaderMap,
 ) -> Answer {
     let node = edge.app.resume_node(&caller, path.read("node")?, condition(&headers)?).await?;
+    tagged(StatusCode::OK, &node, node.revision)
+}
+
+async fn lose(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(NoQuery {}): Query<NoQuery>,
+    headers: HeaderMap,
+) -> Answer {
+    let node = edge.app.lose_node(&caller, path.read("node")?, condition(&headers)?).await?;
     tagged(StatusCode::OK, &node, node.revision)
 }
 
