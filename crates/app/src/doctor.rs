@@ -1,9 +1,12 @@
 //! A look at the whole: what is wrong or odd, and what to do about it. It repairs nothing.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mainspring_model::{MemberId, NodeState, Timestamp, limits as model_limits};
-use mainspring_store::RecordQuery;
+use mainspring_model::{
+    CellId, MemberId, NodeState, Reason, RunId, Shelf, Timestamp, limits as model_limits,
+};
+use mainspring_store::{RecordQuery, ShelfQuery, Versions};
 use mainspring_wire::api::{Cell, Doctor, Finding, Severity};
 
 use crate::app::App;
@@ -17,6 +20,8 @@ use crate::record;
 const MEMBER_SILENT: Duration = Duration::from_secs(60);
 /// Clocks that differ by more than this show in what people read.
 const CLOCK_APART: Duration = Duration::from_secs(5);
+/// Runs of each cell that are asked why they wait.
+const WAITING_LOOKED_AT: usize = 200;
 /// Records of the audit that are looked through, the newest.
 const AUDIT_RECORDS: usize = 1_000;
 
@@ -31,10 +36,13 @@ impl App {
         check_cells(&cells, now, &mut findings);
         self.check_members(&cells, now, &mut findings).await?;
         self.check_nodes(&cells, &mut findings).await?;
+        self.check_waiting(&cells, &mut findings).await?;
+        self.check_jobs(&mut findings).await?;
         self.check_audit(&mut findings).await?;
         findings.sort_by_key(|finding| finding.severity);
         let healthy = findings.iter().all(|finding| finding.severity == Severity::Note);
-        let checked = ["clock", "cells", "schedulers", "nodes", "audit"].map(str::to_owned).to_vec();
+        let checked =
+            ["clock", "cells", "schedulers", "nodes", "waiting", "jobs", "audit"].map(str::to_owned).to_vec();
         Ok(Doctor { at: now.into(), healthy, findings, checked })
     }
 
@@ -72,10 +80,14 @@ impl App {
 
     async fn check_nodes(&self, cells: &[Cell], findings: &mut Vec<Finding>) -> Result<()> {
         let (mut up, mut lost) = (0, Vec::new());
+        let mut pools: BTreeMap<Box<str>, bool> = BTreeMap::new();
         let mut after = None;
         loop {
             let page = self.store.all_nodes(after, model_limits::PAGE_ROWS_MAX).await?;
             up += page.rows.iter().filter(|node| node.takes_work()).count();
+            for node in page.rows.iter().filter(|node| !node.is_gone()) {
+                *pools.entry(node.pool.clone()).or_default() |= node.takes_work();
+            }
             after = page.rows.last().filter(|_| page.more).map(|node| node.id);
             lost.extend(page.rows.into_iter().filter(|node| node.state == NodeState::Lost));
             if after.is_none() {
@@ -88,6 +100,11 @@ impl App {
             let message = format!("no node is up; {waiting} runs wait");
             let remedy = "start an agent: `mainspring node token`, then `mainspring agent` on the machine";
             findings.push(finding(severity, "nodes", message, remedy));
+        }
+        for (pool, _) in pools.into_iter().filter(|(_, works)| up > 0 && !works) {
+            let message = format!("no node of the pool `{pool}` takes work");
+            let remedy = "resume one with `mainspring node resume NODE`, or start an agent there";
+            findings.push(finding(Severity::Warning, "nodes", message, remedy));
         }
         for node in lost {
             // One that was removed is not missed.
@@ -103,6 +120,56 @@ impl App {
             ));
         }
         Ok(())
+    }
+
+    /// Runs that wait for what does not come by itself, among those that wait first.
+    async fn check_waiting(&self, cells: &[Cell], findings: &mut Vec<Finding>) -> Result<()> {
+        let mut stuck: BTreeMap<(String, String), usize> = BTreeMap::new();
+        for cell in cells.iter().map(|cell| CellId(cell.cell)) {
+            let query = ShelfQuery {
+                cell,
+                shelf: Shelf::Waiting,
+                after: None,
+                rank_max: None,
+                limit: WAITING_LOOKED_AT,
+            };
+            let waiting = self.store.shelf(query).await?.rows;
+            let ids: Vec<RunId> = waiting.iter().map(|run| run.head.id).collect();
+            // Who owns it may not answer just now, which is another finding.
+            let live = self.cells.live(cell, &ids).await.unwrap_or_default();
+            for reason in live.into_iter().filter_map(|live| live.reason) {
+                if matches!(reason, Reason::NoNode(_) | Reason::Quarantined { .. }) {
+                    *stuck.entry((reason.to_string(), reason.remedy())).or_default() += 1;
+                }
+            }
+        }
+        for ((reason, remedy), count) in stuck {
+            let message = match count {
+                1 => format!("a run waits: {reason}"),
+                count => format!("{count} runs wait: {reason}"),
+            };
+            findings.push(finding(Severity::Warning, "waiting", message, &remedy));
+        }
+        Ok(())
+    }
+
+    /// Jobs whose current version cannot be read.
+    async fn check_jobs(&self, findings: &mut Vec<Finding>) -> Result<()> {
+        let mut after = None;
+        loop {
+            let page = self.store.jobs(None, after, model_limits::PAGE_ROWS_MAX).await?;
+            let keys: Vec<_> = page.rows.iter().map(|job| (job.id, job.current_version)).collect();
+            for ((id, version), error) in Versions::read(&*self.store, &keys).await?.damaged {
+                let name = page.rows.iter().find(|job| job.id == id).map_or("", |job| &job.name);
+                let message = format!("version {version} of the job `{name}` ({id}) cannot be read: {error}");
+                let remedy = "put the job anew with `mainspring apply`, or delete it";
+                findings.push(finding(Severity::Failure, "jobs", message, remedy));
+            }
+            after = page.rows.last().filter(|_| page.more).map(|job| job.id);
+            if after.is_none() {
+                return Ok(());
+            }
+        }
     }
 
     async fn check_audit(&self, findings: &mut Vec<Finding>) -> Result<()> {

@@ -84,7 +84,7 @@ impl From<mainspring_store::Error> for Error {
             }
             Store::Damaged { row, what } => {
                 tracing::error!(%row, %what, "a stored row is damaged");
-                Self::new(ErrorCode::Internal, "a stored row is damaged")
+                Self::new(ErrorCode::Internal, format!("the stored row {row} is damaged"))
             }
             Store::FenceLost { .. } | Store::Unknown(_) | Store::Unavailable(_) | Store::Open(_) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "the store does not answer");

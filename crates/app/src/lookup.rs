@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use mainspring_model::{ErrorCode, Job, JobId, JobSpec, Name, Namespace, NodeId, Run};
+use mainspring_store::Versions;
 use rustc_hash::FxHashMap;
 
 use crate::app::App;
@@ -161,7 +162,7 @@ impl App {
         missing.dedup();
         let mut found: FxHashMap<(JobId, u32), Arc<JobSpec>> = FxHashMap::default();
         if !missing.is_empty() {
-            for version in self.store.job_versions(&missing).await? {
+            for version in Versions::read(&*self.store, &missing).await?.readable {
                 let key = (version.job, version.version);
                 self.jobs.remember_version(key, &version.spec);
                 found.insert(key, version.spec);

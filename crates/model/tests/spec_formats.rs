@@ -140,6 +140,7 @@ fn every_shorthand_equals_its_long_form() {
             "script: x\nretry: {backoff: {kind: exponential, base: 5s}}",
         ),
         ("script: x\ntimeout: 5m", "script: x\ntimeout: {run: 5m}"),
+        ("script: x\nconcurrency: 1", "script: x\nconcurrency: {limit: 1, overlap: queue_all}"),
         ("script: x\nconcurrency: 2", "script: x\nconcurrency: {limit: 2, overlap: queue_all}"),
         ("script: x\nconcurrency: {overlap: skip}", "script: x\nconcurrency: {limit: 1, overlap: skip}"),
         ("script: x", "script: x\nconcurrency: {overlap: allow}"),

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use mainspring_model::{JobId, Timestamp, limits};
-use mainspring_store::{RecordRetention, Result, Retention, Store, Transaction, Write};
+use mainspring_store::{RecordRetention, Result, Retention, Store, Transaction, Versions, Write};
 use tokio::time::{Instant, sleep};
 use tracing::{debug, warn};
 
@@ -136,7 +136,7 @@ impl Round<'_> {
             let page = self.store.jobs(None, *after, JOBS_AT_ONCE).await?;
             let keys: Vec<(JobId, u32)> = page.rows.iter().map(|job| (job.id, job.current_version)).collect();
             // One whose specification cannot be read is left alone: nobody knows.
-            let mut versions = self.store.job_versions(&keys).await?;
+            let mut versions = Versions::read(self.store, &keys).await?.readable;
             versions.sort_unstable_by_key(|version| version.job);
             for version in versions {
                 let keep = &version.spec.retention.runs;

@@ -20,6 +20,7 @@ mod record;
 mod registry;
 mod resend;
 mod scan;
+mod versions;
 
 pub use commit::{Conflict, Fence, Outcome, RunUpdate, Transaction, Write};
 pub use contract::{LeaseGrant, LeaseRequest, Migration, Retention, Store};
@@ -30,3 +31,4 @@ pub use record::{Record, RecordKey, RecordKind, RecordQuery, RecordRetention};
 pub use registry::{Opener, Registry};
 pub use resend::resend;
 pub use scan::Scan;
+pub use versions::Versions;

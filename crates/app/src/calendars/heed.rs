@@ -7,7 +7,7 @@ use mainspring_cron::Calendar;
 use mainspring_engine::TriggerRow;
 use mainspring_model::spec::Trigger;
 use mainspring_model::{Calendars, ErrorCode, JobId, JobSpec, Namespace};
-use mainspring_store::{RecordQuery, Store};
+use mainspring_store::{RecordQuery, Store, Versions};
 
 use super::{Document, key};
 use crate::app::App;
@@ -130,7 +130,7 @@ impl App {
         let keys: Vec<(JobId, u32)> = jobs.keys().copied().collect();
         let mut heeding = Vec::new();
         for keys in keys.chunks(PAGE_MAX) {
-            for version in self.store.job_versions(keys).await? {
+            for version in Versions::read(&*self.store, keys).await?.readable {
                 let mut named = version.spec.triggers.iter().flat_map(|trigger| &trigger.calendar);
                 let Some(place) = jobs.get(&(version.job, version.version)) else { continue };
                 if !named.any(|known| known.as_str() == name) {

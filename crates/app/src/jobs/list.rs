@@ -1,6 +1,6 @@
 //! Reading jobs and their versions.
 
-use mainspring_model::{JobId, Namespace};
+use mainspring_model::{ErrorCode, JobId, Namespace};
 use mainspring_wire::api::{Job, JobDiff, JobVersion, Page};
 
 use super::diff::between;
@@ -65,7 +65,12 @@ impl App {
         let mut items: Vec<Job> = jobs.iter().map(Into::into).collect();
         if with_spec {
             for item in &mut items {
-                item.spec = Some(tree(&*self.find_version(item.id, item.version).await?));
+                // One that cannot be read is listed without.
+                match self.find_version(item.id, item.version).await {
+                    Ok(spec) => item.spec = Some(tree(&spec)),
+                    Err(error) if error.code == ErrorCode::Internal => {}
+                    Err(error) => return Err(error),
+                }
             }
         }
         Ok(items)

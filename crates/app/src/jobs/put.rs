@@ -100,9 +100,14 @@ impl App {
         entry: Entry,
         dry_run: bool,
     ) -> Result<api::Job> {
-        let current = self.find_version(job.id, job.current_version).await?;
-        let changes = between(&current, &spec);
-        if changes.is_empty() {
+        // What cannot be read can still be replaced.
+        let current = match self.find_version(job.id, job.current_version).await {
+            Ok(current) => Some(current),
+            Err(error) if error.code == ErrorCode::Internal => None,
+            Err(error) => return Err(error),
+        };
+        let changes = current.as_ref().map(|current| between(current, &spec)).unwrap_or_default();
+        if let Some(current) = current.filter(|_| changes.is_empty()) {
             if !dry_run {
                 let detail = Some("nothing changed".into());
                 self.journal.note(Entry { detail, ..entry }).await;

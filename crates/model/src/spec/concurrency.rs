@@ -15,8 +15,7 @@ use super::Template;
 #[serde(deny_unknown_fields)]
 pub struct Concurrency {
     /// How many runs may be active at once.
-    #[schema(value_type = u32, minimum = 1)]
-    #[serde(skip_serializing_if = "is_one")]
+    #[schema(value_type = u32, minimum = 1, required = false)]
     pub limit: NonZeroU32,
     /// Counts runs apart by this text, so that the limit holds for each value. Without one, for the job.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,8 +71,4 @@ impl Overlap {
     fn is_default(&self) -> bool {
         *self == Self::default()
     }
-}
-
-fn is_one(limit: &NonZeroU32) -> bool {
-    limit.get() == 1
 }

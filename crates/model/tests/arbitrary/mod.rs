@@ -201,7 +201,8 @@ type Policies = (
 );
 
 fn policies() -> impl Strategy<Value = Policies> {
-    let count = || (1..=1_000_000_000u32).prop_map(|n| NonZeroU32::new(n).unwrap());
+    // Small ones too: some of them are defaults.
+    let count = || prop_oneof![1..=3u32, 1..=1_000_000_000u32].prop_map(|n| NonZeroU32::new(n).unwrap());
     let concurrency = (count(), option::of(template()), select(&Overlap::ALL[..]), option::of(count()))
         .prop_map(|(limit, key, overlap, queue_max)| {
             let queue_max = queue_max.filter(|_| overlap == Overlap::QueueAll);

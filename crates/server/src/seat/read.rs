@@ -12,7 +12,7 @@ use mainspring_app::{CalendarShelf, LastSuccesses};
 use mainspring_engine::{LoadedRun, MomentsQuery, MomentsRead, ShelfRead, SpecRead, TriggersRead};
 use mainspring_model::spec::{self, Format};
 use mainspring_model::{Calendars, Job, JobId, JobSpec, Run};
-use mainspring_store::{RecordQuery, Result, ShelfQuery, Store};
+use mainspring_store::{RecordQuery, Result, ShelfQuery, Store, Versions};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
@@ -163,25 +163,11 @@ fn inline(json: &[u8]) -> Option<Arc<JobSpec>> {
 }
 
 async fn specs(store: &dyn Store, keys: Vec<(JobId, u32)>) -> Result<BTreeMap<(JobId, u32), Arc<JobSpec>>> {
-    let versions = match store.job_versions(&keys).await {
-        Ok(versions) => versions,
-        Err(error) if error.is_transient() => return Err(error),
-        // One of them is damaged: the others one by one.
-        Err(_) => {
-            let mut versions = Vec::with_capacity(keys.len());
-            for key in &keys {
-                match store.job_versions(&[*key]).await {
-                    Ok(version) => versions.extend(version),
-                    Err(error) if error.is_transient() => return Err(error),
-                    Err(error) => {
-                        warn!(job = %key.0, version = key.1, %error, "a specification cannot be read")
-                    }
-                }
-            }
-            versions
-        }
-    };
-    Ok(versions.into_iter().map(|version| ((version.job, version.version), version.spec)).collect())
+    let Versions { readable, damaged } = Versions::read(store, &keys).await?;
+    for ((job, version), error) in damaged {
+        warn!(%job, version, %error, "a specification cannot be read");
+    }
+    Ok(readable.into_iter().map(|version| ((version.job, version.version), version.spec)).collect())
 }
 
 async fn jobs(store: &dyn Store, jobs: BTreeSet<JobId>) -> Result<BTreeMap<JobId, Job>> {

@@ -1,7 +1,10 @@
 //! One damaged row stops nobody (I20): pages leave it out, a read of that very row names it, a batch goes by it.
 
-use mainspring_model::{CellId, Shelf};
-use mainspring_store::{Conflict, Error, Outcome, ShelfQuery, Transaction, Write};
+use std::sync::Arc;
+
+use mainspring_model::spec::{self, Format};
+use mainspring_model::{CellId, JobId, JobVersion, Shelf, Timestamp};
+use mainspring_store::{Conflict, Error, Outcome, ShelfQuery, Store, Transaction, Versions, Write};
 
 use crate::rows::{own, owned, run, run_id};
 use crate::servers::{Place, Server};
@@ -32,7 +35,32 @@ async fn check(server: Server) {
         let expected = [Outcome::Conflict(Conflict::Exists), Outcome::Applied];
         assert_eq!(outcomes, expected, "{server:?}, time {time}");
     }
+    check_versions(&place, &*store).await;
     place.remove().await;
+}
+
+/// A specification that cannot be read is told apart from those that can.
+async fn check_versions(place: &Place, store: &dyn Store) {
+    let spec = Arc::new(spec::parse("name: x\nscript: x\n", Format::Yaml).unwrap());
+    let [one, two, three] = [1, 2, 3].map(|n| JobId::new(Timestamp::ZERO, n));
+    let version = |job| {
+        let (created_at, created_by) = (Timestamp::ZERO, "ann".into());
+        Write::InsertJobVersion(Box::new(JobVersion {
+            job,
+            version: 1,
+            spec: Arc::clone(&spec),
+            created_at,
+            created_by,
+        }))
+    };
+    store.commit(Transaction::unfenced([one, two, three].map(version).to_vec())).await.unwrap();
+    let damaged = place.literal(two.as_bytes());
+    place.execute(&format!("UPDATE job_versions SET spec = substr(spec, 1, 3) WHERE job = {damaged}")).await;
+    let keys = [(one, 1), (two, 1), (three, 1)];
+    assert!(matches!(store.job_versions(&keys).await, Err(Error::Damaged { .. })));
+    let Versions { readable, damaged } = Versions::read(store, &keys).await.unwrap();
+    assert_eq!(readable.iter().map(|version| version.job).collect::<Vec<_>>(), [one, three]);
+    assert_eq!(damaged.iter().map(|(key, _)| *key).collect::<Vec<_>>(), [(two, 1)]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mainspring_engine::TriggerRow;
 use mainspring_model::{Calendars, Counts, ErrorCode, JobId, JobSpec, Namespace, Timestamp, counter};
-use mainspring_store::{CounterQuery, RecordQuery};
+use mainspring_store::{CounterQuery, RecordQuery, Versions};
 use mainspring_wire::api::{LoadReport, LoadRequest};
 use rustc_hash::FxHashMap;
 
@@ -108,7 +108,7 @@ impl App {
             return Ok(FxHashMap::default());
         }
         let keys: Vec<(JobId, u32)> = keys.into_iter().collect();
-        let versions = self.store.job_versions(&keys).await?;
+        let versions = Versions::read(&*self.store, &keys).await?.readable;
         Ok(versions.into_iter().map(|version| ((version.job, version.version), version.spec)).collect())
     }
 
