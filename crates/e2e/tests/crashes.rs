@@ -2,6 +2,8 @@
 
 use std::process::Stdio;
 
+use serde_json::json;
+
 use crate::world::{Store, World, find, on_every_store};
 
 on_every_store! {
@@ -10,6 +12,8 @@ on_every_store! {
     who_waits_hears_of_the_end_after_the_server
     a_task_survives_both
     the_run_of_a_lost_node_moves
+    a_task_survives_its_sidecar
+    a_task_that_does_not_obey_is_gone_before_another_node_has_the_run
 }
 
 /// Tells its process, waits for a file, and says how it ended; every execution leaves a line.
@@ -123,4 +127,46 @@ fn the_run_of_a_lost_node_moves(store: Store) {
     let run = world.run(&run);
     assert_eq!(run["run"]["losses"], 1, "a lost node is none of the task's retries: {run}");
     assert_eq!(run["run"]["node"], find(&nodes["items"], "name", "two").unwrap()["id"]);
+}
+
+fn a_task_survives_its_sidecar(store: Store) {
+    let world = World::new(store);
+    let run = world.submit(&["--retries", "0"], &patient(&world));
+    let pid = world.until_file("begun");
+    world.kill_sidecar("one");
+    world.until("there is another", |world| {
+        (world.logs().matches("started a sidecar").count() == 2).then_some(())
+    });
+    assert!(crate::world::lives(&pid));
+    std::fs::write(world.path("go"), "").unwrap();
+    assert_eq!(world.wait(&run), Some(5), "{}", world.logs());
+    // An older kernel tells nobody how the task ended: then nobody knows whether it is done.
+    assert_eq!(executions(&world), if tells_all_of_ends() { 1 } else { 2 });
+    assert!(world.text(&["logs", &run]).ends_with("done\n"));
+}
+
+/// Whether the kernel is Linux 6.15 or later.
+fn tells_all_of_ends() -> bool {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    let numbers: Vec<u32> = release.split(['.', '-']).map_while(|part| part.parse().ok()).take(2).collect();
+    numbers >= vec![6, 15]
+}
+
+fn a_task_that_does_not_obey_is_gone_before_another_node_has_the_run(store: Store) {
+    let mut world = World::new(store);
+    let [begun, go, both] = ["begun", "go", "both"].map(|name| world.path(name).display().to_string());
+    let script = format!(
+        "trap '' TERM; for other in $(cat {begun} 2>/dev/null); do [ ! -e /proc/$other ] || echo $other > {both}; done; \
+         echo $$ >> {begun}; while [ ! -e {go} ]; do sleep 0.1; done; exit 5"
+    );
+    let job =
+        json!({"name": "stubborn", "script": script, "timeout": {"stop_grace": "10m"}, "retry": {"max": 0}});
+    let run = world.submit_job(&job);
+    world.until_file("begun");
+    world.add_agent("two");
+    world.kill_agent("one");
+    world.until("it executes elsewhere", |world| (executions(world) == 2).then_some(()));
+    std::fs::write(&go, "").unwrap();
+    assert_eq!(world.wait(&run), Some(5), "{}", world.logs());
+    assert!(!std::path::Path::new(&both).exists(), "two executed at once\n{}", world.logs());
 }

@@ -64,7 +64,7 @@ pub enum Cause {
         /// The node.
         node: NodeId,
     },
-    /// The node lives but no longer knows the attempt and has no result of it.
+    /// The node lives, and did not see how the attempt ended or no longer knows of it.
     Vanished {
         /// The node.
         node: NodeId,
@@ -172,7 +172,7 @@ impl fmt::Display for Cause {
             Self::Oom => f.write_str("out of memory"),
             Self::Timeout { limit } => write!(f, "{} timeout", limit.name()),
             Self::Lost { node } => write!(f, "{node} was lost"),
-            Self::Vanished { node } => write!(f, "{node} no longer knows the attempt"),
+            Self::Vanished { node } => write!(f, "{node} did not see how the attempt ended"),
             Self::Refused { message } => write!(f, "refused by the node: {message}"),
             Self::StartFailed { message } => write!(f, "could not start: {message}"),
             Self::Error { class, message } => write!(f, "{class}: {message}"),

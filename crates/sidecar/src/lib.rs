@@ -31,6 +31,7 @@ mod launch;
 mod layout;
 pub mod log;
 mod options;
+mod pidfd;
 mod pipe;
 mod procfs;
 mod progress;

@@ -43,10 +43,19 @@ pub(crate) struct Task {
     /// When it got it, in the unit of process start times.
     pub(crate) settled_ticks: Option<u64>,
     pub(crate) exit: Option<Exit>,
+    /// It ended, and its status may still be told.
+    pub(crate) awaits_status: Option<AwaitsStatus>,
     pub(crate) stage: Stage,
     /// Who got the stop signal.
     pub(crate) signalled: FxHashSet<u32>,
     pub(crate) stopped_by: Option<StopCause>,
+}
+
+/// Since when, and until when it is looked again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AwaitsStatus {
+    pub(crate) since_us: u64,
+    pub(crate) look_at_us: u64,
 }
 
 /// What the order said that matters later.
@@ -95,6 +104,8 @@ pub(crate) enum Due {
     Stop(StopCause),
     /// The end of its grace.
     Kill,
+    /// See whether its status is known.
+    Status,
     /// See whether its tree is empty.
     Look,
     /// It has lasted.
@@ -106,15 +117,26 @@ impl Task {
     pub(crate) fn next_us(&self) -> Option<u64> {
         let stage = match self.stage {
             Stage::Running => [self.terms.timeout_at_us, self.terms.deadline_us].into_iter().flatten().min(),
-            Stage::Stopping { kill_at_us, look_at_us, .. } => Some(kill_at_us.min(look_at_us)),
+            Stage::Stopping { kill_at_us, look_at_us, .. } => {
+                Some(self.killed_at(kill_at_us).min(look_at_us))
+            }
             Stage::Killing { look_at_us, .. } => Some(look_at_us),
         };
-        [stage, self.settle_at_us].into_iter().flatten().min()
+        let status = self.awaits_status.map(|awaits| awaits.look_at_us);
+        [stage, status, self.settle_at_us].into_iter().flatten().min()
+    }
+
+    /// When its grace is over: no later than its lease.
+    fn killed_at(&self, kill_at_us: u64) -> u64 {
+        self.terms.deadline_us.map_or(kill_at_us, |deadline_us| deadline_us.min(kill_at_us))
     }
 
     /// What is due by `now_us`.
     pub(crate) fn due(&self, now_us: u64) -> Option<Due> {
         let past = |at: Option<u64>| at.is_some_and(|at| at <= now_us);
+        if past(self.awaits_status.map(|awaits| awaits.look_at_us)) {
+            return Some(Due::Status);
+        }
         match self.stage {
             Stage::Running if self.exit.is_none() && past(self.terms.timeout_at_us) => {
                 Some(Due::Stop(StopCause::Timeout))
@@ -122,7 +144,7 @@ impl Task {
             Stage::Running if self.exit.is_none() && past(self.terms.deadline_us) => {
                 Some(Due::Stop(StopCause::LeaseOver))
             }
-            Stage::Stopping { kill_at_us, .. } if kill_at_us <= now_us => Some(Due::Kill),
+            Stage::Stopping { kill_at_us, .. } if self.killed_at(kill_at_us) <= now_us => Some(Due::Kill),
             Stage::Stopping { look_at_us, .. } | Stage::Killing { look_at_us, .. }
                 if look_at_us <= now_us =>
             {
@@ -143,7 +165,12 @@ impl Task {
         if let Stage::Stopping { since_us, look_at_us, .. } | Stage::Killing { since_us, look_at_us } =
             &mut self.stage
         {
-            *look_at_us = now_us + ((now_us - *since_us) / 4).clamp(LOOK_MIN_US, LOOK_MAX_US);
+            *look_at_us = next_look_us(*since_us, now_us);
         }
     }
+}
+
+/// When to look again for what was looked for since then.
+pub(crate) fn next_look_us(since_us: u64, now_us: u64) -> u64 {
+    now_us + ((now_us - since_us) / 4).clamp(LOOK_MIN_US, LOOK_MAX_US)
 }

@@ -6,7 +6,7 @@ use mainspring_sidecar::protocol::{End, Event, Refusal, Request, Standing, StopC
 use mainspring_sidecar::{Error, start_detached};
 use rustix::process::Signal;
 
-use crate::sidecar::{Sidecar, command, gated, is_running, pid_in, shell, signal, wait_gone};
+use crate::sidecar::{Sidecar, command, gated, is_running, pid_in, seen, shell, signal, wait_gone};
 
 #[test]
 fn a_task_survives_its_agent_and_the_next_one_gets_the_result() {
@@ -78,7 +78,7 @@ fn a_living_task_is_taken_over_and_its_log_goes_on() {
     assert_eq!(sidecar.started(start.key), pid);
     std::fs::write(gate, "go\n").unwrap();
     let finished = sidecar.finished(start.key);
-    assert_eq!((finished.end, finished.result.as_deref()), (End::Lost, Some(&b"5\n"[..])));
+    assert_eq!((finished.end, finished.result.as_deref()), (seen(End::Exited(0)), Some(&b"5\n"[..])));
     assert_eq!(sidecar.stored(start.key, FrameKind::Stdout), "before\nafter\n");
     assert_eq!(std::fs::read_to_string(count).unwrap(), "x\n");
 }
@@ -102,7 +102,7 @@ fn a_task_that_writes_while_there_is_no_sidecar_lives() {
     sidecar.restart();
     std::io::Write::write_all(&mut second, b"go\n").unwrap();
     drop(second);
-    assert_eq!(sidecar.finished(start.key).end, End::Lost);
+    assert_eq!(sidecar.finished(start.key).end, seen(End::Exited(0)));
     assert_eq!(sidecar.stored(start.key, FrameKind::Stdout), "before\nline 1\nline 2\nline 3\n");
     assert_eq!(sidecar.stored(start.key, FrameKind::Stderr), "err 1\nerr 2\nerr 3\n");
 }
@@ -139,7 +139,7 @@ fn a_task_of_an_earlier_sidecar_is_stopped_with_its_tree() {
     sidecar.crash_and_restart();
     sidecar.send(Request::Stop { key: start.key, grace_ms: Some(50), signal: None });
     let finished = sidecar.finished(start.key);
-    assert_eq!((finished.end, finished.stopped_by), (End::Lost, Some(StopCause::Requested)));
+    assert_eq!((finished.end, finished.stopped_by), (seen(End::Signalled(9)), Some(StopCause::Requested)));
     assert!(!is_running(pid) && !is_running(pid_in(&sidecar.layout, start.key, "child")));
 }
 

@@ -95,7 +95,28 @@ fn timeout_and_lease_end_it_without_an_agent() {
     drop(std::mem::replace(&mut sidecar.connection, crate::sidecar::connect(&sidecar.layout, true)));
     assert_eq!(sidecar.finished(timed.key).stopped_by, Some(StopCause::Timeout));
     let finished = sidecar.finished(leased.key);
-    assert_eq!((finished.end, finished.stopped_by), (End::Signalled(15), Some(StopCause::LeaseOver)));
+    assert_eq!((finished.end, finished.stopped_by), (End::Signalled(9), Some(StopCause::LeaseOver)));
+}
+
+#[test]
+fn no_grace_goes_on_after_the_lease() {
+    let mut sidecar = Sidecar::start();
+    let stubborn = || {
+        let mut start = shell("trap '' TERM; echo up; while :; do sleep 0.01; done");
+        (start.grace_ms, start.deadline_us) = (3_600_000, Some(monotonic_us() + 3_600_000_000));
+        start
+    };
+    let (left, stopped) = (stubborn(), stubborn());
+    for start in [&left, &stopped] {
+        sidecar.order(start);
+        sidecar.wait_output(start.key, "up");
+    }
+    sidecar.send(Request::Stop { key: stopped.key, grace_ms: None, signal: None });
+    sidecar.send(Request::Extend { key: None, deadline_us: Some(monotonic_us()) });
+    for (start, cause) in [(left, StopCause::LeaseOver), (stopped, StopCause::Requested)] {
+        let finished = sidecar.finished(start.key);
+        assert_eq!((finished.end, finished.stopped_by), (End::Signalled(9), Some(cause)));
+    }
 }
 
 #[test]

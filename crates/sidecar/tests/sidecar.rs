@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use mainspring_sidecar::client::Connection;
 use mainspring_sidecar::log::{FrameKind, frames};
-use mainspring_sidecar::protocol::{Event, Finished, Refusal, Request, Start, VERSION};
+use mainspring_sidecar::protocol::{End, Event, Finished, Refusal, Request, Start, VERSION};
 use mainspring_sidecar::{AttemptKey, Error, Layout, start_detached};
 
 /// No event takes this long, even on a machine that is busy with other things.
@@ -45,6 +45,15 @@ pub(crate) fn gated(sidecar: &Sidecar, before: &str, after: &str) -> (Start, Pat
     let gates = [&gate, &gate.with_file_name("second")];
     assert!(Command::new("mkfifo").args(gates).status().unwrap().success());
     (start, gate)
+}
+
+/// What is known of the end of a task that an earlier sidecar started: kernels before 6.15 tell its new parent alone.
+pub(crate) fn seen(end: End) -> End {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    let mut numbers =
+        release.split(|char: char| !char.is_ascii_digit()).map(|number| number.parse().unwrap_or(0));
+    let version: (u32, u32) = (numbers.next().unwrap(), numbers.next().unwrap());
+    if version >= (6, 15) { end } else { End::Lost }
 }
 
 impl Sidecar {

@@ -228,6 +228,11 @@ impl World {
         self.agent_mut(name).process.take().unwrap().kill();
     }
 
+    /// kill -9 of the sidecar alone: its agent starts another.
+    pub(crate) fn kill_sidecar(&self, name: &str) {
+        process::kill_sidecar_of(&self.path(name));
+    }
+
     /// The whole machine goes: agent, sidecar and tasks.
     pub(crate) fn kill_machine(&mut self, name: &str) {
         self.kill_agent(name);

@@ -66,6 +66,16 @@ pub(super) fn kill_all_of(folder: &Path) {
     }
 }
 
+/// Ends the sidecar of a folder.
+pub(super) fn kill_sidecar_of(folder: &Path) {
+    let is_sidecar = |pid: &Pid| {
+        let line = fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+        line.split(|byte| *byte == 0).nth(1) == Some(b"sidecar")
+    };
+    let sidecar = all_of(folder).into_iter().find(is_sidecar).expect("a sidecar");
+    kill_process(sidecar, Signal::KILL).unwrap();
+}
+
 /// Every other process that was told of this folder, on its command line or in its environment.
 pub(super) fn all_of(folder: &Path) -> Vec<Pid> {
     let mark = folder.as_os_str().as_bytes();

@@ -71,6 +71,11 @@ impl Poller {
         Ok(epoll::add(&self.epoll, fd, data, epoll::EventFlags::IN)?)
     }
 
+    /// Tells nothing more of it.
+    pub(super) fn forget(&self, fd: impl AsFd) {
+        let _ = epoll::delete(&self.epoll, fd);
+    }
+
     /// Also tells when there is room to write, or not any more.
     pub(super) fn watch_room(&self, fd: impl AsFd, source: Source, wanted: bool) -> io::Result<()> {
         let data = epoll::EventData::new_u64(source.token());

@@ -4,13 +4,19 @@ use nix::errno::Errno;
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use wait4::Wait4;
 
 use super::Supervisor;
-use crate::clock::wall_us;
+use crate::clock::{monotonic_us, wall_us};
+use crate::pidfd;
 use crate::procfs;
 use crate::protocol::End;
-use crate::task::Exit;
+use crate::task::{self, AwaitsStatus, Exit};
+
+/// How long the parent of a task of an earlier sidecar has to take note of its end: mostly no time, but some look only now and
+/// then.
+const STATUS_PATIENCE_US: u64 = 10_000_000;
 
 impl Supervisor {
     /// Takes every child that has ended off the kernel's list.
@@ -25,12 +31,30 @@ impl Supervisor {
         }
     }
 
-    /// A task of an earlier sidecar ended; its status went to another parent.
+    /// A task of an earlier sidecar ended. Its status goes to another parent, and the kernel may tell us when that has it.
+    pub(super) fn await_status(&mut self, slot: usize) {
+        let now_us = monotonic_us();
+        let Some(task) = self.tasks.get_mut(slot) else { return };
+        let since_us = task.awaits_status.map_or(now_us, |awaits| awaits.since_us);
+        let pidfd = task.pidfd.as_ref().filter(|pidfd| pidfd::exit(pidfd) == pidfd::Exit::Pending);
+        let Some(pidfd) = pidfd.filter(|_| now_us < since_us + STATUS_PATIENCE_US) else {
+            return self.note_unseen_end(slot);
+        };
+        self.poller.forget(pidfd);
+        let look_at_us = task::next_look_us(since_us, now_us);
+        task.awaits_status = Some(AwaitsStatus { since_us, look_at_us });
+        self.arm(slot);
+    }
+
+    /// A task of an earlier sidecar ended, or is given up, with what is known of that.
     pub(super) fn note_unseen_end(&mut self, slot: usize) {
         let Some(task) = self.tasks.get_mut(slot) else { return };
-        task.pidfd = None;
-        task.tree.has_root = false;
-        task.exit = Some(Exit::unseen(wall_us()));
+        let end = match task.pidfd.take().map(pidfd::exit) {
+            Some(pidfd::Exit::Known(status)) => end_of(status),
+            _ => End::Lost,
+        };
+        (task.tree.has_root, task.awaits_status) = (false, None);
+        task.exit = Some(Exit { end, ..Exit::unseen(wall_us()) });
         self.ended.push(slot);
     }
 
@@ -40,11 +64,7 @@ impl Supervisor {
         task.tree.has_root = false;
         task.exit = Some(match used {
             Some(Ok(used)) => Exit {
-                end: match (used.status.code(), used.status.signal()) {
-                    (Some(code), _) => End::Exited(code),
-                    (None, Some(signal)) => End::Signalled(signal),
-                    (None, None) => End::Lost,
-                },
+                end: end_of(used.status),
                 at_us: wall_us(),
                 cpu_user_us: used.rusage.utime.as_micros() as u64,
                 cpu_system_us: used.rusage.stime.as_micros() as u64,
@@ -53,6 +73,14 @@ impl Supervisor {
             _ => Exit::unseen(wall_us()),
         });
         self.ended.push(slot);
+    }
+}
+
+fn end_of(status: ExitStatus) -> End {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => End::Exited(code),
+        (None, Some(signal)) => End::Signalled(signal),
+        (None, None) => End::Lost,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Taking over what an earlier sidecar left: its ends stay to be told, its living tasks are watched and may be
-//! stopped, but the status of a task that ends now goes to another parent and is lost to us.
+//! stopped. The status of a task that ends now goes to another parent, and is known here only where the kernel tells
+//! (see `pidfd`); that of one that ended while nobody watched is lost.
 
 use std::path::PathBuf;
 
@@ -97,6 +98,7 @@ impl Supervisor {
             child: None,
             exit: pidfd.is_none().then(|| Exit::unseen(wall_us())),
             pidfd,
+            awaits_status: None,
             stdout: output(0),
             stderr: output(1),
             pipes: started.map_or([0; 2], |started| started.pipes),

@@ -190,7 +190,7 @@ impl Supervisor {
             Source::Watch => self.read_progress(),
             Source::Connection(number) => self.read_requests(number),
             Source::Stdout(slot) | Source::Stderr(slot) => self.read_output(slot),
-            Source::Pidfd(slot) => self.note_unseen_end(slot),
+            Source::Pidfd(slot) => self.await_status(slot),
         }
     }
 

@@ -133,6 +133,7 @@ impl Supervisor {
             group,
             settle_at_us: Some((now_us + SETTLE_AFTER_US).next_multiple_of(SETTLE_STEP_US)),
             exit: None,
+            awaits_status: None,
             stage: Stage::Running,
             signalled: FxHashSet::default(),
             stopped_by: None,

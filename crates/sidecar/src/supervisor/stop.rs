@@ -55,8 +55,13 @@ impl Supervisor {
         while let Some(slot) = self.timers.due(now_us) {
             let Some(task) = self.tasks.get_mut(slot) else { continue };
             match task.due(now_us) {
+                // When its lease is over another node may have the run: nothing of it may be left by then.
+                Some(Due::Stop(StopCause::LeaseOver)) => {
+                    self.stop(slot, Some(StopCause::LeaseOver), Some(0), None);
+                }
                 Some(Due::Stop(cause)) => self.stop(slot, Some(cause), None, None),
                 Some(Due::Kill) => self.kill(slot),
+                Some(Due::Status) => self.await_status(slot),
                 Some(Due::Look) => self.look(slot, now_us),
                 Some(Due::Settle) => {
                     task.settle_at_us = None;
