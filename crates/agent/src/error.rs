@@ -39,6 +39,9 @@ pub enum Error {
     /// The join token was not accepted.
     #[error("the join token was not accepted: {0}")]
     JoinRefused(String),
+    /// The schedulers let the node in, but not as it was started.
+    #[error("{0}")]
+    Unfit(String),
 }
 
 impl Error {

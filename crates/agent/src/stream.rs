@@ -181,6 +181,9 @@ impl Dialer {
 
     /// A credential that is not accepted may have been revoked: a token that was not used yet may help.
     fn after_refusal(&mut self, status: Status) -> DialError {
+        if status.code() == Code::FailedPrecondition {
+            return DialError::Fatal(Error::Unfit(status.message().to_owned()));
+        }
         self.refused = is_refusal(&status);
         DialError::Again(status)
     }

@@ -65,7 +65,15 @@ impl Places {
         if within(&self.allowed) && !within(&self.never) {
             return Ok(());
         }
-        Err(Error::Place { path: path.to_owned() })
+        // It is not made: whoever makes it decides where it leads.
+        let missing =
+            self.allowed.iter().find(|directory| path.starts_with(directory) && !directory.exists());
+        Err(match missing {
+            Some(directory) => {
+                Error::NotFound { what: format!("the allowed directory {}", directory.display()) }
+            }
+            None => Error::Place { path: path.to_owned() },
+        })
     }
 }
 
@@ -115,7 +123,10 @@ mod tests {
             assert!(places.open(&at(good)).is_ok(), "{good}");
             assert!(refused(Places::default().open(&at(good))), "{good}");
         }
-        assert!(matches!(places.open(&at("open/none")), Err(Error::NotFound { .. })));
+        for missing in ["open/none", "missing/file"] {
+            assert!(matches!(places.open(&at(missing)), Err(Error::NotFound { .. })), "{missing}");
+        }
+        assert!(matches!(places.open_directory(&at("missing/new")), Err(Error::NotFound { .. })));
         for bad in [
             "secret/token",
             "secret/none",

@@ -7,6 +7,8 @@ on_every_store! {
     a_failing_task_is_retried_and_says_why
     a_job_is_applied_run_and_changed
     a_pushed_file_is_executed
+    inputs_and_outputs_are_copied_where_the_node_allows_it
+    an_agent_that_was_invited_elsewhere_ends_and_says_so
     nobody_waits_for_the_log_of_a_task_that_says_nothing
 }
 
@@ -100,6 +102,41 @@ fn a_pushed_file_is_executed(store: Store) {
     assert_eq!(refused.status.code(), Some(2), "nobody waits for a file that is not there");
     let message = String::from_utf8(refused.stderr).unwrap();
     assert!(message.contains("artifact push"), "{message}");
+}
+
+fn inputs_and_outputs_are_copied_where_the_node_allows_it(store: Store) {
+    let mut world = World::new(store);
+    let out = world.path("out/total");
+    std::fs::create_dir(world.path("out")).unwrap();
+    let job = format!(
+        "name: copies\nscript: cat $MAINSPRING_INPUT_PAGE | tee $MAINSPRING_OUTPUT_TOTAL\nretry: {{max: 0}}\n\
+         inputs: {{page: '{}/healthz'}}\noutputs: {{total: 'file://{}'}}\n",
+        world.url(),
+        out.display()
+    );
+    std::fs::write(world.path("copies.yaml"), job).unwrap();
+    let words = ["submit", "-q", "-o", "name", "--selector", "name=one", "copies.yaml"];
+    let refused = world.text(&words).trim().to_owned();
+    assert_eq!(world.wait(&refused), Some(125), "it never began");
+    let why = world.json(&["why", &refused]);
+    assert!(why["summary"].as_str().unwrap().contains("MAINSPRING_AGENT__ALLOWED_NETWORKS"), "{why}");
+    world.set("AGENT__ALLOWED_NETWORKS", "127.0.0.0/8");
+    world.set("AGENT__ALLOWED_PATHS", out.parent().unwrap().to_str().unwrap());
+    world.add_agent("two");
+    let said = world.text(&["submit", "--wait", "-q", "--selector", "name=two", "copies.yaml"]);
+    assert!(!said.is_empty());
+    assert_eq!(std::fs::read_to_string(out).unwrap(), said);
+}
+
+fn an_agent_that_was_invited_elsewhere_ends_and_says_so(store: Store) {
+    let world = World::bare(store);
+    let token = world.json(&["node", "token", "--pool", "gpu"])["token"].as_str().unwrap().to_owned();
+    let mut agent = world.binary();
+    agent.args(["agent", "--data", "one", "--server", &world.url()]).env("MAINSPRING_JOIN_TOKEN", token);
+    let ended = agent.output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(said.contains("start it with `--pool gpu`"), "{said}");
 }
 
 pub(crate) fn nobody_waits_for_the_log_of_a_task_that_says_nothing(store: Store) {

@@ -187,6 +187,10 @@ fn words_of(error: mainspring_blob::Error) -> String {
             "{error}; if jobs are to use it with the node's own credentials, set `allowed_buckets = [\"{bucket}\"]` under \
              `[agent]` in the node's mainspring.toml (or MAINSPRING_AGENT__ALLOWED_BUCKETS)"
         ),
+        mainspring_blob::Error::Forbidden { .. } => format!(
+            "{error}; if jobs are to reach it, list its network, such as `allowed_networks = [\"10.0.0.0/8\"]`, under \
+             `[agent]` in the node's mainspring.toml (or MAINSPRING_AGENT__ALLOWED_NETWORKS)"
+        ),
         _ => error.to_string(),
     }
 }

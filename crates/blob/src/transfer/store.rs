@@ -92,7 +92,10 @@ async fn open_plain(path: &Path) -> Result<(File, u64), Error> {
 async fn store_file(places: &Places, mut file: File, to: &Path) -> Result<(), Error> {
     let wrong = || Error::Outside { path: to.display().to_string() };
     let (directory, name) = (to.parent().ok_or_else(wrong)?, to.file_name().ok_or_else(wrong)?);
-    let opened = places.open_directory(directory)?;
+    let opened = places.open_directory(directory).map_err(|error| match error {
+        Error::Place { .. } => Error::Place { path: to.to_owned() },
+        other => other,
+    })?;
     let directory = through(&opened);
     let fresh = directory.join(format!(".{}.{}", name.to_string_lossy(), uuid::Uuid::now_v7().simple()));
     let copied = async {

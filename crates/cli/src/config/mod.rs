@@ -74,6 +74,7 @@ pub(crate) struct AgentConfig {
     pub(crate) memory: Option<String>,
     pub(crate) allowed_paths: Option<Vec<PathBuf>>,
     pub(crate) allowed_buckets: Option<Vec<String>>,
+    pub(crate) allowed_networks: Option<Vec<String>>,
     pub(crate) task_user: Option<String>,
     pub(crate) allowed_users: Option<Vec<String>>,
     pub(crate) join_token: Option<String>,

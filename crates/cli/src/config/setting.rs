@@ -103,6 +103,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     setting(("agent", "cpu"), Kind::Text, "the machine's cores", "Cores that may be reserved: `4`, `500m`."),
     setting(("agent", "memory"), Kind::Text, "the machine's memory", "Memory that may be reserved: `8Gi`."),
     setting(("agent", "allowed_paths"), Kind::List, "none", "Directories that `file:` locations of artifacts, inputs and outputs may use; the agent reads and writes there as its own user."),
+    setting(("agent", "allowed_networks"), Kind::List, "none", "Private addresses that `http:` and `https:` locations of artifacts, inputs and outputs may reach, such as `10.0.0.0/8` or `192.168.1.7`; public ones always may."),
     setting(("agent", "allowed_buckets"), Kind::List, "none", "Buckets that `s3:` locations of artifacts, inputs and outputs may use with the agent's own credentials: `BUCKET`, `BUCKET/PREFIX` or `s3://BUCKET/PREFIX?endpoint=…&region=…`."),
     setting(("agent", "task_user"), Kind::Text, "the agent's own", "The user that tasks run as when their job names none; another than its own needs an agent that runs as root."),
     setting(("agent", "allowed_users"), Kind::List, "none", "Users that jobs may name beside `task_user` (or, without one, the agent's own); another than its own needs an agent that runs as root."),

@@ -53,6 +53,7 @@ impl AgentFlags {
             amount("memory", self.memory.as_ref().or(config.memory.as_ref()), quantity::parse_bytes)?;
         options.allowed_paths = config.allowed_paths.clone().unwrap_or_default();
         options.allowed_buckets = config.allowed_buckets.clone().unwrap_or_default();
+        options.allowed_networks = config.allowed_networks.clone().unwrap_or_default();
         options.task_user = config.task_user.clone();
         options.allowed_users = config.allowed_users.clone().unwrap_or_default();
         options.join_token = config.join_token.clone();

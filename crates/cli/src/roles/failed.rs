@@ -57,6 +57,7 @@ pub(crate) fn agent_failed(error: AgentError) -> Failure {
         AgentError::JoinRefused(_) => {
             (Exit::Denied, "a token is good once and for an hour; `mainspring node token` makes another")
         }
+        AgentError::Unfit(_) => (Exit::Usage, "its credential is kept, so that it needs no other token"),
         AgentError::File { .. } => (Exit::Failed, "name a directory that can be written, with --data"),
         AgentError::InUse(_) | AgentError::Sidecar(_) | AgentError::JournalLost => return failed(error),
     };

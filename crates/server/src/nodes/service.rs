@@ -133,7 +133,7 @@ impl Admission {
     fn lay_over(self, hello: &mut Hello) -> Result<(), Status> {
         if let Some(pool) = self.pool.filter(|pool| *pool != hello.pool) {
             return Err(Status::failed_precondition(format!(
-                "the node was invited to the pool `{pool}`, not to `{}`",
+                "the node was invited to the pool `{pool}`, not to `{}`: start it with `--pool {pool}`",
                 hello.pool
             )));
         }
