@@ -4,7 +4,7 @@ use mainspring_engine::Answer;
 use mainspring_model::{ErrorCode, Namespace};
 use mainspring_wire::api::{BatchResult, BatchSubmit, Submit, SubmitOutcome};
 
-use super::submit::{FORCED, operation_of, place_of};
+use super::submit::{FORCED, Said, operation_of, place_of};
 use crate::app::{App, note_answer};
 use crate::audit::Entry;
 use crate::error::{Error, Result};
@@ -39,7 +39,7 @@ impl App {
             return Err(Error::field(code, "runs", message));
         }
         let mut items: Vec<Option<SubmitOutcome>> = Vec::with_capacity(batch.runs.len());
-        let mut runs: Vec<(usize, NewRun)> = Vec::with_capacity(batch.runs.len());
+        let mut runs: Vec<(usize, Said, NewRun)> = Vec::with_capacity(batch.runs.len());
         let mut places: Vec<Place> = Vec::new();
         for (at, mut wish) in batch.runs.into_iter().enumerate() {
             let prefix = format!("runs[{at}].");
@@ -48,9 +48,10 @@ impl App {
             if let (None, Some(key)) = (&wish.idempotency_key, key) {
                 wish.idempotency_key = Some(format!("{key}#{at}"));
             }
+            let said = Said::by(&wish);
             match self.new_run(caller, place, wish, &prefix).await {
                 Ok(run) => {
-                    runs.push((at, run));
+                    runs.push((at, said, run));
                     items.push(None);
                 }
                 Err(error) => items.push(Some(refusal(error))),
@@ -71,20 +72,22 @@ impl App {
 
     async fn send_batch(
         &self,
-        runs: Vec<(usize, NewRun)>,
+        runs: Vec<(usize, Said, NewRun)>,
         entries: Vec<Entry>,
         items: &mut [Option<SubmitOutcome>],
     ) -> Result<()> {
         let asked: Vec<_> = runs
             .iter()
-            .map(|(at, run)| (*at, run.head.idempotency_key.is_some().then(|| run.head.clone())))
+            .map(|(at, said, run)| {
+                (*at, run.head.idempotency_key.is_some().then(|| (*said, run.head.clone())))
+            })
             .collect();
-        let answers = self.cells.submit(runs.into_iter().map(|(_, run)| run).collect(), entries).await;
+        let answers = self.cells.submit(runs.into_iter().map(|(.., run)| run).collect(), entries).await;
         note_answer(&answers);
         for ((at, asked), answer) in asked.into_iter().zip(answers?) {
             items[at] = Some(match answer {
                 Answer::Submitted { run, duplicate } => match asked.filter(|_| duplicate) {
-                    Some(asked) => match self.same_wish(&asked, run).await {
+                    Some((said, asked)) => match self.same_wish(&asked, said, run).await {
                         Ok(_) => SubmitOutcome::Submitted { id: run, duplicate },
                         Err(error) => refusal(error),
                     },

@@ -4,6 +4,7 @@ use mainspring_model::{ErrorCode, Namespace, Run};
 use mainspring_wire::api::{BulkAction, BulkFailure, BulkRequest, BulkResult, RerunRequest};
 
 use super::act::{applies, run_entry};
+use super::submit::Said;
 use crate::app::App;
 use crate::audit::{Entry, told};
 use crate::error::{Error, Result};
@@ -73,7 +74,7 @@ impl App {
             BulkAction::Rerun => {
                 let again = self.run_again(caller, row, RerunRequest::default()).await?;
                 let entry = run_entry(self, caller, Operation::RunRerun, row);
-                return self.submit_one(again, entry).await.map(|_| ());
+                return self.submit_one(again, Said::default(), entry).await.map(|_| ());
             }
         };
         self.command(row.status.cell, command, run_entry(self, caller, operation, row)).await

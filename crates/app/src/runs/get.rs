@@ -95,7 +95,7 @@ impl App {
             (None, Some(cause)) if status.state != RunState::Running => cause.to_string(),
             _ if waits && !is_live => "its cell's owner has not looked at it yet".to_owned(),
             _ if waits => "it is about to be placed".to_owned(),
-            _ if status.state == RunState::Running => self.where_it_runs(status).await,
+            _ if status.state == RunState::Running => self.where_it_runs(&row).await,
             _ => "it ended well".to_owned(),
         };
         Ok(api::Why {
@@ -138,7 +138,8 @@ impl App {
         self.spec_of(row).await.map_or(status.attempt, |spec| spec.attempts_max(status.losses))
     }
 
-    async fn where_it_runs(&self, status: &RunStatus) -> String {
+    async fn where_it_runs(&self, row: &Run) -> String {
+        let status = &row.status;
         let name = match status.node {
             Some(node) => {
                 self.node_name(node).await.map_or_else(|| node.to_string(), |name| name.to_string())
@@ -146,7 +147,21 @@ impl App {
             None => "a node".to_owned(),
         };
         let verb = if status.started_at.is_some() { "runs" } else { "starts" };
-        format!("attempt {} {verb} on {name}", status.attempt)
+        let mut words = format!("attempt {} {verb} on {name}", status.attempt);
+        if self.is_cut_off(status).await {
+            words.push_str(", which is not connected: if it is not back in time, the run goes elsewhere");
+        }
+        if let Some(cancel) = status.cancel() {
+            words.push_str(&format!("; {} asked for its end", cancel.by));
+        }
+        words
+    }
+
+    /// Whether the owner knows that the node of a run is not connected.
+    async fn is_cut_off(&self, status: &RunStatus) -> bool {
+        let overview = self.cells.overview(status.cell).await.ok().flatten();
+        let nodes = overview.into_iter().flat_map(|overview| overview.nodes);
+        nodes.into_iter().any(|live| Some(live.node.id) == status.node && !live.connected)
     }
 
     /// The row of a run that the caller may look at, and may do this to. What they may not see does not exist.

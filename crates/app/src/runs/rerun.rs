@@ -1,14 +1,15 @@
 //! The same again, as a new run: with what the old one pinned, or with the job's current version.
 
-use mainspring_model::{JobSpec, Run, RunHead, RunId};
+use mainspring_model::{ErrorCode, JobSpec, Run, RunHead, RunId};
 use mainspring_wire::api::{RerunRequest, Submitted};
 use serde_json::{Map, Value};
 
 use super::act::run_entry;
 use super::head::{Pinned, check_key, overlap_rule, params_of};
+use super::submit::Said;
 use crate::app::App;
 use crate::audit::Entry;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::operation::Operation;
 use crate::ports::NewRun;
 use crate::principal::Caller;
@@ -18,10 +19,15 @@ impl App {
     pub async fn rerun(&self, caller: &Caller, run: RunId, request: RerunRequest) -> Result<Submitted> {
         let row = self.find_run(caller, Operation::RunRerun, run).await?;
         let entry = run_entry(self, caller, Operation::RunRerun, &row);
+        let state = row.status.state;
+        if !state.is_terminal() {
+            let message = format!("only a run that has ended can be run again; this one is {}", state.name());
+            return self.refused(entry, Error::new(ErrorCode::IllegalState, message)).await;
+        }
         match self.run_again(caller, &row, request).await {
             Ok(again) => {
                 let detail = Some(format!("again {run}").into());
-                self.submit_one(again, Entry { detail, ..entry }).await
+                self.submit_one(again, Said::default(), Entry { detail, ..entry }).await
             }
             Err(error) => self.refused(entry, error).await,
         }

@@ -14,6 +14,19 @@ use crate::principal::Caller;
 /// What the audit log says of a run that was forced.
 pub(super) const FORCED: &str = "forced past the overlap policy and the concurrency limit";
 
+/// What a wish says itself. What it leaves to its job may have changed since it was first sent.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Said {
+    version: bool,
+    priority: bool,
+}
+
+impl Said {
+    pub(super) fn by(wish: &Submit) -> Self {
+        Self { version: wish.version.is_some(), priority: wish.priority.is_some() }
+    }
+}
+
 impl App {
     /// Submits a run. `namespace` is where it belongs when the wish does not say.
     pub async fn submit(
@@ -26,14 +39,15 @@ impl App {
         let operation = operation_of(&wish);
         self.allow(caller, operation, Some(&namespace)).await?;
         let entry = caller.entry(self.now(), operation, Some(&namespace));
+        let said = Said::by(&wish);
         match self.new_run(caller, namespace, wish, "").await {
-            Ok(run) => self.submit_one(run, entry).await,
+            Ok(run) => self.submit_one(run, said, entry).await,
             Err(error) => self.refused(entry, error).await,
         }
     }
 
     /// Has the owner make it durable.
-    pub(super) async fn submit_one(&self, run: NewRun, entry: Entry) -> Result<Submitted> {
+    pub(super) async fn submit_one(&self, run: NewRun, said: Said, entry: Entry) -> Result<Submitted> {
         let head = &run.head;
         let mut submitted = Submitted {
             id: head.id,
@@ -54,7 +68,7 @@ impl App {
         match answer?.pop() {
             Some(Answer::Submitted { run, duplicate }) => {
                 if let (true, Some(asked)) = (duplicate, asked) {
-                    let first = self.same_wish(&asked, run).await?;
+                    let first = self.same_wish(&asked, said, run).await?;
                     (submitted.job, submitted.job_version) = (first.job, first.job_version);
                 }
                 (submitted.id, submitted.duplicate) = (run, duplicate);
@@ -66,14 +80,17 @@ impl App {
     }
 
     /// The earlier run of a key, if the same was asked then.
-    pub(super) async fn same_wish(&self, asked: &RunHead, run: RunId) -> Result<RunHead> {
+    pub(super) async fn same_wish(&self, asked: &RunHead, said: Said, run: RunId) -> Result<RunHead> {
         let found = self.store.runs_by_id(&[run]).await?.pop();
         let Some(first) = found else { return Ok(asked.clone()) };
         let first = &first.head;
         let same = first.job == asked.job
             && first.params == asked.params
             && first.not_before == asked.not_before
-            && first.deadline == asked.deadline;
+            && first.deadline == asked.deadline
+            && first.overlap == asked.overlap
+            && (first.job_version == asked.job_version || !said.version)
+            && (first.priority == asked.priority || !said.priority);
         if same {
             return Ok(RunHead::clone(first));
         }

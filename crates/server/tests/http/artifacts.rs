@@ -44,6 +44,7 @@ async fn only_files_of_the_own_namespace_are_named() {
     push(&world, "acme", b"secret").await;
     world.put("/v1/jobs/tool?namespace=acme", naming(&digest)).await.expect(200);
     let run = text(&world.post("/v1/runs", body).await.expect(201)["id"]);
+    world.call(&world.admin, "POST", &format!("/v1/runs/{run}/cancel"), None).await.expect(202);
     world.call(&world.admin, "POST", &format!("/v1/runs/{run}/rerun"), None).await.expect(201);
 }
 

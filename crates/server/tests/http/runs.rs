@@ -31,6 +31,8 @@ async fn a_run_is_submitted_looked_at_and_ended() {
     let own = text(&world.post("/v1/runs?namespace=acme", own).await.expect(201)["id"]);
     let named = world.get("/v1/runs?namespace=acme&q=job:once").await.expect(200);
     assert_eq!((&named["items"][0]["id"], &named["items"][1]), (&json!(own), &Value::Null), "{named}");
+    let early = world.post(&format!("/v1/runs/{id}/rerun"), json!({})).await;
+    early.problem(409, "illegal_state");
     let ended = world.call(&world.admin, "POST", &format!("/v1/runs/{id}/cancel"), None).await.expect(202);
     assert_eq!(ended["state"], "cancelled");
     world
@@ -122,6 +124,20 @@ async fn the_same_key_is_the_same_run() {
     assert_eq!((&first["id"], &second["duplicate"]), (&second["id"], &json!(true)));
     let third = world.with("POST", "/v1/runs", &key, Some(&json!({"job": "other"}))).await;
     third.problem(422, "idempotency_mismatch");
+    // What is left to the job may change, what is said may not.
+    let changed = json!({"name": "etl", "script": "echo 2", "priority": "spare"});
+    world.put("/v1/jobs/etl", changed).await.expect(200);
+    let repeat = async |more: Value| {
+        let mut body = json!({"job": "etl"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        world.with("POST", "/v1/runs", &key, Some(&body)).await
+    };
+    for same in [json!({}), json!({"version": 1})] {
+        assert_eq!(repeat(same).await.expect(200)["id"], first["id"]);
+    }
+    for other in [json!({"version": 2}), json!({"priority": "service"}), json!({"force": true})] {
+        repeat(other).await.problem(422, "idempotency_mismatch");
+    }
     let batch = json!({"runs": [{"job": "etl"}, {"job": "etl"}]});
     let one =
         world.with("POST", "/v1/runs/batch", &[("idempotency-key", "b")], Some(&batch)).await.expect(200);
