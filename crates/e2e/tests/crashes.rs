@@ -125,6 +125,7 @@ fn the_run_of_a_lost_node_moves(store: Store) {
     let nodes = world.json(&["nodes"]);
     assert_eq!(find(&nodes["items"], "name", "one").unwrap()["state"], "lost", "{nodes}");
     let run = world.run(&run);
+    assert_eq!(run["attempts"][0]["cause"]["message"], "one was lost", "{run}");
     assert_eq!(run["run"]["losses"], 1, "a lost node is none of the task's retries: {run}");
     assert_eq!(run["run"]["node"], find(&nodes["items"], "name", "two").unwrap()["id"]);
 }

@@ -124,7 +124,7 @@ fn time() {
             run
         },
         &format!("attempt 2 of 4 is due at {}", at(30)),
-        &format!("it is retried at {}; `mainspring retry` skips the wait", at(30)),
+        &format!("it is retried at {}; `mainspring retry RUN` skips the wait", at(30)),
     );
     check(
         |world| rated(world, None),
@@ -166,7 +166,7 @@ fn limits_and_pauses() {
             world.submit(&job)
         },
         "job paused by ann: look at it first",
-        "resume the job with `mainspring resume`",
+        "resume the job with `mainspring resume JOB`",
     );
     check(
         |world| {
@@ -174,7 +174,7 @@ fn limits_and_pauses() {
             submit_with(world, |_| {})
         },
         "cell paused by ann: look at it first",
-        "resume the cell with `mainspring resume --cell`",
+        "resume the cell with `mainspring resume --cell CELL`",
     );
     check(
         |world| {
@@ -187,7 +187,7 @@ fn limits_and_pauses() {
             run
         },
         "job quarantined: it was lost with its node 3 times in a row",
-        "find out why it takes its node down, then `mainspring retry` the run, or `mainspring resume` its job",
+        "find out why it takes its node down, then let it go on with `mainspring retry RUN`",
     );
 }
 
@@ -317,7 +317,7 @@ fn nodes_that_match_take_nothing() {
             submit_with(world, |_| {})
         },
         "a, the only node that matches, is draining",
-        &format!("resume a with `mainspring node resume`, or {add}"),
+        &format!("resume it with `mainspring node resume a`, or {add}"),
     );
     check(
         |world| {
@@ -364,7 +364,7 @@ fn nodes_that_take_nothing_are_counted_by_what_keeps_them() {
             submit_with(world, |_| {})
         },
         "none of 3 nodes that match takes it: 2 are lost, 1 is draining",
-        "bring one that is lost back, or resume one that is draining with `mainspring node resume`, or add one to pool \
+        "bring one that is lost back, or resume one that is draining with `mainspring node resume NODE`, or add one to pool \
          `default`",
     );
     check(
@@ -388,7 +388,7 @@ fn nodes_that_take_nothing_are_counted_by_what_keeps_them() {
             world.submit(&job)
         },
         "a, where it has to run, is draining",
-        "resume a with `mainspring node resume`",
+        "resume it with `mainspring node resume a`",
     );
 }
 

@@ -123,12 +123,16 @@ impl Away {
         }
     }
 
-    /// What helps when it is so, about `node`.
-    fn step(self, node: &str) -> String {
+    /// What helps when it is so, of the node that is named or of one of those.
+    fn step(self, name: Option<&str>) -> String {
+        let node = name.map_or_else(|| format!("one that {}", self.does(1)), str::to_owned);
         match self {
             Self::Lost => format!("bring {node} back"),
             Self::Silent => format!("wait until {node} is heard again"),
-            Self::Draining => format!("resume {node} with `mainspring node resume`"),
+            Self::Draining => match name {
+                Some(name) => format!("resume it with `mainspring node resume {name}`"),
+                None => format!("resume {node} with `mainspring node resume NODE`"),
+            },
             Self::Leaving | Self::Left => format!("start the agent of {node} again"),
             Self::Overbooked => format!("wait until enough runs on {node} end"),
             Self::Failed => "set `retry.node: other_unless_only_one`".to_owned(),
@@ -156,11 +160,7 @@ impl Unavailable {
 
     fn remedy(&self, pool: &str) -> String {
         let one = self.node.as_deref();
-        let mut steps: Vec<String> = self
-            .away
-            .keys()
-            .map(|away| away.step(one.unwrap_or(&format!("one that {}", away.does(1)))))
-            .collect();
+        let mut steps: Vec<String> = self.away.keys().map(|away| away.step(one)).collect();
         if !self.bound {
             steps.push(format!("add one to pool `{pool}`"));
         }

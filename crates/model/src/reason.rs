@@ -150,7 +150,7 @@ impl Reason {
         match self {
             Self::BeginTime { until } => format!("nothing to do: it is queued at {until}"),
             Self::Backoff { until, .. } => {
-                format!("it is retried at {until}; `mainspring retry` skips the wait")
+                format!("it is retried at {until}; `mainspring retry RUN` skips the wait")
             }
             Self::Concurrency { .. } => "wait for one of them to end, or raise `concurrency.limit`".into(),
             Self::RateLimit { until, .. } => {
@@ -170,11 +170,10 @@ impl Reason {
             Self::Priority { .. } => {
                 "wait for its turn, add a node, or submit it anew with a higher `priority`".into()
             }
-            Self::Paused { .. } => "resume the job with `mainspring resume`".into(),
-            Self::CellPaused { .. } => "resume the cell with `mainspring resume --cell`".into(),
+            Self::Paused { .. } => "resume the job with `mainspring resume JOB`".into(),
+            Self::CellPaused { .. } => "resume the cell with `mainspring resume --cell CELL`".into(),
             Self::Quarantined { .. } => {
-                "find out why it takes its node down, then `mainspring retry` the run, or `mainspring resume` its job"
-                    .into()
+                "find out why it takes its node down, then let it go on with `mainspring retry RUN`".into()
             }
             Self::Overflow => "nothing to do: it is read in when those before it have started".into(),
         }

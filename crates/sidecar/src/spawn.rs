@@ -71,6 +71,10 @@ pub(crate) fn prepare(layout: &Layout, spares: &Spares, start: &Start) -> Result
         .map_err(|error| SpawnError::io("cannot make its directory", &error))?;
     let environment = environment(layout, start, user.as_ref());
     let cwd = start.cwd.as_ref().map_or_else(|| layout.work(&start.key), PathBuf::from);
+    if start.cwd.is_some() && !cwd.is_dir() {
+        let words = format!("its working directory {} is not a directory here", cwd.display());
+        return Err(SpawnError::new(Refusal::CannotExecute, words));
+    }
     let program = program(start, &environment, &cwd)?;
     let mut command = command(layout, start, &program, owner);
     command.env_clear().envs(environment.iter().map(|(name, value)| (name, value)));

@@ -81,6 +81,12 @@ fn what_cannot_be_executed_is_refused_by_name() {
         assert!(argv.iter().all(|program| message.contains(program)), "{argv:?}: {message}");
     }
     let mut start = shell("true");
+    start.cwd = Some("/no/such/place".into());
+    sidecar.order(&start);
+    let (found, message) = sidecar.refused(start.key);
+    assert_eq!(found, Refusal::CannotExecute, "{message}");
+    assert!(message.contains("working directory /no/such/place"), "{message}");
+    let mut start = shell("true");
     start.user = Some("nobody-of-that-name".into());
     sidecar.order(&start);
     assert_eq!(sidecar.refused(start.key).0, Refusal::Invalid);

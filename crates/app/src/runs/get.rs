@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mainspring_model::{CellId, JobSpec, Reason, Run, RunId, RunState, RunStatus};
+use mainspring_model::{Cause, CellId, JobSpec, Reason, Run, RunId, RunState, RunStatus};
 use mainspring_wire::api;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
@@ -73,6 +73,12 @@ impl App {
             if let Some(node) = attempt.node {
                 attempt.node_name = self.node_name(node).await.as_deref().map(Into::into);
             }
+            // It is the attempt's own node that a cause tells of.
+            if let (Some(cause), Some(node), Some(name)) =
+                (&mut attempt.cause, attempt.node, &attempt.node_name)
+            {
+                cause.message = cause.message.replace(&node.to_string(), name);
+            }
         }
         Ok(attempts)
     }
@@ -90,22 +96,21 @@ impl App {
         };
         let status = &row.status;
         let waits = !status.state.is_terminal() && status.state != RunState::Running;
-        let summary = match (&reason, &status.cause) {
-            (Some(reason), _) => format!("{reason}; {}", reason.remedy()),
-            (None, Some(cause)) if status.state != RunState::Running => cause.to_string(),
+        let mut reason: Option<api::Reason> = reason.as_ref().map(Into::into);
+        if let Some(reason) = &mut reason {
+            let spec = self.spec_of(&row).await.ok();
+            reason.name(run, spec.as_deref().map(|spec| spec.name.as_str()), status.cell.0);
+        }
+        let cause = self.cause_of(status.cause.as_ref()).await;
+        let summary = match (&reason, &cause) {
+            (Some(reason), _) => format!("{}; {}", reason.message, reason.remedy),
+            (None, Some(cause)) if status.state != RunState::Running => cause.message.clone(),
             _ if waits && !is_live => "its cell's owner has not looked at it yet".to_owned(),
             _ if waits => "it is about to be placed".to_owned(),
             _ if status.state == RunState::Running => self.where_it_runs(&row).await,
             _ => "it ended well".to_owned(),
         };
-        Ok(api::Why {
-            id: row.head.id,
-            state: status.state,
-            summary,
-            reason: reason.as_ref().map(Into::into),
-            cause: status.cause.as_ref().map(Into::into),
-            live: is_live,
-        })
+        Ok(api::Why { id: row.head.id, state: status.state, summary, reason, cause, live: is_live })
     }
 
     /// Why a run waits that no owner has in memory: its time is far away, too many wait, or nobody owns its cell.
@@ -136,6 +141,17 @@ impl App {
     pub(super) async fn attempts_max(&self, row: &Run) -> u32 {
         let status = &row.status;
         self.spec_of(row).await.map_or(status.attempt, |spec| spec.attempts_max(status.losses))
+    }
+
+    /// Why something ended, with the node's name in place of its id.
+    async fn cause_of(&self, cause: Option<&Cause>) -> Option<api::Cause> {
+        let mut seen: api::Cause = cause?.into();
+        if let Some(node) = seen.node
+            && let Some(name) = self.node_name(node).await
+        {
+            seen.message = seen.message.replace(&node.to_string(), &name);
+        }
+        Some(seen)
     }
 
     async fn where_it_runs(&self, row: &Run) -> String {
@@ -187,6 +203,9 @@ impl App {
         }
         if let Some(node) = seen.node {
             seen.node_name = self.node_name(node).await.as_deref().map(Into::into);
+        }
+        if seen.cause.as_ref().is_some_and(|cause| cause.node.is_some()) {
+            seen.cause = self.cause_of(row.status.cause.as_ref()).await;
         }
         seen
     }

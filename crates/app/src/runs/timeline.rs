@@ -15,7 +15,15 @@ impl App {
         let attempts = self.attempts_of(&row).await?;
         let events = self.store.events(run).await?;
         let next = Reason::of_moment(&row.status, self.attempts_max(&row).await);
-        Ok(tell(&row, &attempts, &events, next.as_ref()))
+        let mut told = tell(&row, &attempts, &events, next.as_ref());
+        for entry in &mut told {
+            if let Some(node) = entry.node
+                && let Some(name) = self.node_name(node).await
+            {
+                entry.message = entry.message.replace(&node.to_string(), &name);
+            }
+        }
+        Ok(told)
     }
 }
 

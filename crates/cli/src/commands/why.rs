@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use mainspring_client::api::Why as Answer;
+use mainspring_model::RunState;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -33,6 +34,12 @@ fn text(why: &Answer) -> String {
         && let Some(reason) = &why.reason
     {
         text.push_str(&format!("\n{} {}", "next:".paint(BOLD), remedy(reason)));
+    }
+    if why.state == RunState::FinalFailed {
+        let id = why.id;
+        let next =
+            format!("`mainspring logs {id}` shows what it wrote; `mainspring rerun {id}` runs it again");
+        text.push_str(&format!("\n{} {next}", "next:".paint(BOLD)));
     }
     if !why.live && !why.state.is_terminal() {
         text.push_str(&format!("\n{}", "(as last written: no scheduler owns its cell right now)".paint(DIM)));

@@ -45,7 +45,7 @@ pub(super) fn message(reason: &Reason) -> String {
 pub(super) fn remedy(reason: &Reason) -> String {
     match reason {
         Reason::BeginTime { until } => format!("无需处理：{until} 自动排队"),
-        Reason::Backoff { until, .. } => format!("{until} 自动重试；`mainspring retry` 可跳过等待"),
+        Reason::Backoff { until, .. } => format!("{until} 自动重试；`mainspring retry RUN` 可跳过等待"),
         Reason::Concurrency { .. } => "等待其中一个结束，或调高 `concurrency.limit`".into(),
         Reason::RateLimit { until, .. } => {
             format!("无需处理：下一个于 {until} 开始；需要更多时调高 `rate_limit`")
@@ -59,12 +59,9 @@ pub(super) fn remedy(reason: &Reason) -> String {
         Reason::NoNode(no_node) => no_node_remedy(no_node),
         Reason::Suspect { .. } => "无需处理：那个作业自行结束后即开始；再加一个节点可立即开始".into(),
         Reason::Priority { .. } => "等待轮到它，增加节点，或以更高的 `priority` 重新提交".into(),
-        Reason::Paused { .. } => "用 `mainspring resume` 恢复作业".into(),
-        Reason::CellPaused { .. } => "用 `mainspring resume --cell` 恢复单元".into(),
-        Reason::Quarantined { .. } => {
-            "查明它为何拖垮节点，再用 `mainspring retry` 重试该运行，或用 `mainspring resume` 恢复其作业"
-                .into()
-        }
+        Reason::Paused { .. } => "用 `mainspring resume JOB` 恢复作业".into(),
+        Reason::CellPaused { .. } => "用 `mainspring resume --cell CELL` 恢复单元".into(),
+        Reason::Quarantined { .. } => "查明它为何拖垮节点，再用 `mainspring retry RUN` 让它继续".into(),
         Reason::Overflow => "无需处理：排在前面的开始后会读入它".into(),
     }
 }
@@ -129,7 +126,10 @@ fn unavailable_remedy(unavailable: &Unavailable, pool: &str) -> String {
     let step = |away: Away| match away {
         Away::Lost => format!("使 {} 恢复", node(away)),
         Away::Silent => format!("等待 {} 恢复心跳", node(away)),
-        Away::Draining => format!("用 `mainspring node resume` 恢复 {}", node(away)),
+        Away::Draining => match &unavailable.node {
+            Some(node) => format!("用 `mainspring node resume {node}` 恢复它"),
+            None => "用 `mainspring node resume NODE` 恢复一个正在排空的节点".to_owned(),
+        },
         Away::Leaving | Away::Left => format!("重新启动 {} 的代理", node(away)),
         Away::Overbooked => format!("等待 {} 上足够多的运行结束", node(away)),
         Away::Failed => "设置 `retry.node: other_unless_only_one`".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mainspring_model::{NoNode, NodeFilter, Reason as Model, Shortage};
+use mainspring_model::{NoNode, NodeFilter, Reason as Model, RunId, Shortage};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -138,6 +138,14 @@ impl From<&Model> for Reason {
 }
 
 impl Reason {
+    /// Puts names into the commands that the remedy tells of, so that they can be typed as they are.
+    pub fn name(&mut self, run: RunId, job: Option<&str>, cell: u16) {
+        for remedy in [&mut self.remedy, &mut self.remedy_zh] {
+            let named = remedy.replace(" RUN`", &format!(" {run}`")).replace(" CELL`", &format!(" {cell}`"));
+            *remedy = named.replace(" JOB`", &format!(" {}`", job.unwrap_or("JOB")));
+        }
+    }
+
     fn about(&mut self, no_node: &NoNode) {
         (self.nodes, self.lacks) = (Some(no_node.nodes), Some(no_node.filter.name().into()));
         self.pool = Some(no_node.pool.to_string());
