@@ -26,6 +26,8 @@ pub(crate) const FILE_GRACE: Duration = Duration::from_secs(3600);
 pub(crate) const LOG_PART_BYTES_MAX: usize = 1 << 20;
 /// Stored bytes of a log in one answer that asks for none.
 pub(crate) const LOG_PART_BYTES_DEFAULT: usize = 256 << 10;
+/// Lines of a log in one answer, beside the rest of the piece in which it is reached.
+pub(crate) const LOG_PART_LINES_MAX: usize = 10_000;
 /// Stored bytes of one piece of a log: what nodes make at most.
 pub(crate) const LOG_FRAME_BYTES_MAX: usize = 80 << 10;
 /// Stored bytes of the longest piece of a log that anybody ever made.

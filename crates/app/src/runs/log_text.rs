@@ -1,12 +1,15 @@
-//! From the stored frames of a log to pieces of text for readers. Pure; the frames are `model::log`'s.
+//! From the stored frames of a log to lines of text for readers. Pure; the frames are `model::log`'s.
 //!
-//! A frame is what one read of a pipe gave: it may end in the middle of a character. The rest of a character is given with
-//! the piece before when it is there, and replaced when it is not. Offsets are places in what is stored: a mark stands for
-//! what is missing and takes no more than its own room.
+//! A frame is what one read of a pipe gave: part of a line, a line, or many. Lines of one frame share its offset and its time.
+//! What has no end of line stays as it is: the next frame of the stream may go on with it. A frame may end in the middle of a
+//! character: the rest of it is given with the piece before when it is there, and replaced when it is not. Offsets are places
+//! in what is stored: a mark stands for what is missing and takes no more than its own room.
 
 use mainspring_model::Timestamp;
 use mainspring_model::log::{Frame, FrameKind, HEADER_BYTES, frames};
 use mainspring_wire::api::{LogLine, LogStream};
+
+use crate::limits::LOG_PART_LINES_MAX;
 
 /// Bytes of a character after its first.
 const CONTINUATION_BYTES_MAX: usize = 3;
@@ -19,11 +22,11 @@ struct Piece {
     content: Vec<u8>,
 }
 
-/// The pieces that begin in the first `limit` of `bytes`, which begin at `offset` of the log, and the offset after the last of
-/// them. What comes later is looked at for the rest of a character only. What is no frame is passed over.
+/// The lines of the pieces that begin in the first `limit` of `bytes`, which begin at `offset` of the log, and the offset after
+/// the last piece. What comes later is looked at for the rest of a character only. What is no frame is passed over.
 pub(super) fn lines(bytes: &[u8], offset: u64, limit: usize, only: Option<LogStream>) -> (Vec<LogLine>, u64) {
     let mut pieces: Vec<Piece> = Vec::new();
-    let (mut at, mut next) = (0, 0);
+    let (mut at, mut next, mut count) = (0, 0, 0);
     for frame in frames(bytes) {
         let (stream, mut content) = content_of(&frame);
         let rest = match pieces.iter_mut().rev().find(|piece| piece.stream == stream) {
@@ -38,7 +41,8 @@ pub(super) fn lines(bytes: &[u8], offset: u64, limit: usize, only: Option<LogStr
         };
         content.drain(..rest);
         let end = at + HEADER_BYTES + frame.content.len();
-        if at < limit {
+        if at < limit && count < LOG_PART_LINES_MAX {
+            count += content.split_inclusive(is_end).count();
             pieces.push(Piece { offset: offset + at as u64, at_us: frame.at_us, stream, content });
             next = end;
         }
@@ -50,18 +54,24 @@ pub(super) fn lines(bytes: &[u8], offset: u64, limit: usize, only: Option<LogStr
         next = bytes.len();
     }
     let shown = pieces.into_iter().filter(|piece| only.is_none_or(|only| only == piece.stream));
-    (shown.map(Piece::line).collect(), offset + next as u64)
+    (shown.flat_map(Piece::lines).collect(), offset + next as u64)
 }
 
 impl Piece {
-    fn line(self) -> LogLine {
-        LogLine {
+    fn lines(self) -> Vec<LogLine> {
+        let line = |content: &[u8]| LogLine {
             offset: self.offset,
             at: Timestamp::from_micros(self.at_us).into(),
             stream: self.stream,
-            text: String::from_utf8_lossy(&self.content).into_owned(),
-        }
+            text: String::from_utf8_lossy(content).into_owned(),
+        };
+        self.content.split_inclusive(is_end).map(line).collect()
     }
+}
+
+/// Whether a line ends with this byte.
+fn is_end(byte: &u8) -> bool {
+    *byte == b'\n'
 }
 
 fn content_of(frame: &Frame<'_>) -> (LogStream, Vec<u8>) {
@@ -137,6 +147,25 @@ mod tests {
         check(&two(), 1, None, &["one\n"], 1017);
         check(&two(), 18, None, &["one\n", "two\n"], 1034);
         check(b"no frame", 1000, None, &["[8 bytes of the log cannot be read]\n"], 1008);
+    }
+
+    #[test]
+    fn many_lines_of_one_frame_are_lines_with_one_offset_and_one_time() {
+        let bytes = log(&[(FrameKind::Stdout, b"1\n\n2\nha"), (FrameKind::Stdout, b"lf\n3\n")]);
+        check(&bytes, 1000, None, &["1\n", "\n", "2\n", "ha", "lf\n", "3\n"], 1000 + 20 + 18);
+        let (lines, _) = lines(&bytes, 1000, 1000, None);
+        let offsets: Vec<u64> = lines.iter().map(|line| line.offset).collect();
+        assert_eq!(offsets, [1000, 1000, 1000, 1000, 1020, 1020]);
+        assert!(lines.iter().all(|line| line.at == Timestamp::from_micros(7).into()));
+        check(&log(&[(FrameKind::Stdout, b"")]), 1000, None, &[], 1013);
+    }
+
+    #[test]
+    fn a_part_has_not_many_more_lines_than_its_limit() {
+        let full = vec![b'\n'; LOG_PART_LINES_MAX];
+        let bytes = log(&[(FrameKind::Stdout, &full), (FrameKind::Stdout, b"next\n")]);
+        let (lines, next) = lines(&bytes, 0, bytes.len(), None);
+        assert_eq!((lines.len(), next), (LOG_PART_LINES_MAX, (HEADER_BYTES + full.len()) as u64));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Following the output of a run: what is there, then what comes, then the next attempt, until the run is over.
 //!
-//! A position is an attempt and an offset, printed `2:1375`; a follower that was cut off goes on from the last one it saw.
+//! A follower that was cut off goes on from the last position it saw: see `position.rs`.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::edge::Edge;
 use super::failure::Failure;
+use super::position::{Position, after_each};
 
 /// How long to wait for the rest of the output of a run that is over, when nothing comes.
 const LATE_MAX: Duration = Duration::from_secs(10);
@@ -23,8 +24,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// Something that a follower learns.
 pub(crate) enum Item {
-    /// A piece of output, and the position after it.
-    Line(LogLine, String),
+    /// A line of output, and the position after it.
+    Line(LogLine, Position),
     /// Another attempt begins.
     Attempt(u32),
     /// The run is over and all of its output was told.
@@ -40,6 +41,8 @@ pub(crate) struct Follow {
     target: LogTarget,
     news: Watch,
     ready: VecDeque<Item>,
+    /// How many lines of the piece at the query's offset were told before.
+    told: usize,
     /// All of the attempt's output is known: only news of the run are worth waiting for.
     whole: bool,
     /// Something was last told, or the run was not over.
@@ -61,9 +64,10 @@ impl Follow {
         let filter = WatchFilter { run: Some(run), ..WatchFilter::default() };
         let news = edge.app.watch(&caller, Listener::Caller, filter, None).await?;
         let mut from = query.attempt;
-        if let Some((attempt, offset)) = position.and_then(parse_position) {
-            query.offset = offset;
-            from = from.or(attempt);
+        let position: Option<Position> = position.and_then(|text| text.parse().ok());
+        if let Some(position) = position {
+            query.offset = position.offset;
+            from = from.or(position.attempt);
         }
         let target = edge.app.log_target(&caller, run, from).await?;
         // A follower of what is elsewhere is told so before the stream begins.
@@ -78,6 +82,7 @@ impl Follow {
             target,
             news,
             ready,
+            told: position.map_or(0, |position| position.lines),
             whole: false,
             heard_at: now,
             rechecked_at: now,
@@ -91,7 +96,7 @@ impl Follow {
             let event = match follow.next().await? {
                 Item::Line(line, id) => {
                     let data = serde_json::to_string(&line).unwrap_or_default();
-                    Event::default().event("line").id(id).data(data)
+                    Event::default().event("line").id(id.to_string()).data(data)
                 }
                 Item::Attempt(attempt) => {
                     let data = json!({ "attempt": attempt }).to_string();
@@ -135,15 +140,17 @@ impl Follow {
     /// Reads what is there.
     async fn look(&mut self) -> Result<(), Failure> {
         let page = self.edge.app.read_log(&self.target, self.query).await?;
+        let of_piece = page.lines.iter().take_while(|line| line.offset == self.query.offset);
+        let before = of_piece.take(self.told).count();
         if page.next_offset > self.query.offset {
             self.heard_at = Instant::now();
+            self.told = 0;
         }
         self.query.offset = page.next_offset;
         self.whole = page.ended && page.next_offset >= page.length;
-        let ends: Vec<u64> =
-            page.lines.iter().skip(1).map(|line| line.offset).chain([page.next_offset]).collect();
-        let items = page.lines.into_iter().zip(ends);
-        self.ready.extend(items.map(|(line, end)| Item::Line(line, format!("{}:{end}", page.attempt))));
+        let positions = after_each(&page);
+        let items = page.lines.into_iter().zip(positions).skip(before);
+        self.ready.extend(items.map(|(line, position)| Item::Line(line, position)));
         if !self.ready.is_empty() || page.next_offset < page.length {
             return Ok(());
         }
@@ -167,6 +174,7 @@ impl Follow {
             self.target = one_by_one.unwrap_or(next);
             self.target.is_over |= self.target.attempt() < next.attempt();
             self.query.offset = 0;
+            self.told = 0;
             self.heard_at = Instant::now();
             self.ready.push_back(Item::Attempt(self.target.attempt()));
         } else if next.is_over && (told || shown == 0) {
@@ -212,25 +220,4 @@ impl Follow {
 /// Whether the run is not, or no longer, the caller's to see.
 fn is_closed(error: &mainspring_app::Error) -> bool {
     matches!(error.code, ErrorCode::NotFound | ErrorCode::Forbidden | ErrorCode::Unauthenticated)
-}
-
-/// `2:1375`, or an offset alone.
-fn parse_position(text: &str) -> Option<(Option<u32>, u64)> {
-    match text.split_once(':') {
-        Some((attempt, offset)) => Some((Some(attempt.parse().ok()?), offset.parse().ok()?)),
-        None => Some((None, text.parse().ok()?)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::parse_position;
-
-    #[test]
-    fn positions_are_an_attempt_and_an_offset() {
-        assert_eq!(parse_position("2:1375"), Some((Some(2), 1375)));
-        assert_eq!(parse_position("1375"), Some((None, 1375)));
-        assert_eq!(parse_position("x"), None);
-        assert_eq!(parse_position("1:"), None);
-    }
 }

@@ -18,6 +18,7 @@ mod front;
 mod openapi;
 mod origin;
 mod params;
+mod position;
 mod route;
 mod routes;
 mod tag;

@@ -1,7 +1,7 @@
 //! Event streams.
 
 use mainspring_wire::agent::owner_word::Word as Heard;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::World;
 use super::node::Node;
@@ -109,6 +109,34 @@ async fn a_follower_who_lost_their_role_reads_no_more() {
         () = told => {}
         () = happens => panic!("whoever has no role read everything"),
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lines_that_came_at_once_are_told_one_by_one_and_each_once_after_a_cut() {
+    let world = World::start().await;
+    world.job("acme", "etl").await;
+    let mut node = Node::start(&world).await;
+    let run = world.run("acme", "etl").await;
+    let token = node.execute(&run).await;
+    let offset = node.log(token, 0, "1\n2\n3\n4").await;
+    let offset = node.log(token, offset, "4\n5\n").await;
+    while !matches!(node.hear().await, Ok(Heard::LogHave(have)) if have.offset == offset) {}
+    let texts = ["1\n", "2\n", "3\n", "4", "4\n", "5\n"];
+    let page = world.get(&format!("/v1/runs/{run}/logs")).await.expect(200);
+    let lines = page["lines"].as_array().expect("lines");
+    assert_eq!(lines.iter().map(|line| text(&line["text"])).collect::<Vec<_>>(), texts);
+    // A follower that is cut off after any of them goes on with the next.
+    let mut position = "1:0".to_owned();
+    for expected in texts {
+        let path = format!("/v1/runs/{run}/logs?follow=true&last_event_id={position}");
+        let told = world.get(&path).await.read_until("\n\n").await;
+        let field =
+            |name: &str| told.lines().find_map(|line| line.strip_prefix(name)).expect("a field").to_owned();
+        let line: Value = serde_json::from_str(&field("data: ")).expect("a line");
+        assert_eq!(line["text"], expected, "after {position}");
+        position = field("id: ");
+    }
+    assert_eq!(position, format!("1:{offset}"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,6 +1,7 @@
 //! The captured output of an attempt, line by line.
 //!
-//! `offset` counts bytes of the stored log; a follower that was cut off goes on from the last one it saw.
+//! `offset` counts bytes of the stored log. Lines that were captured at once share it; a follower that was cut off goes on from
+//! the last position it saw.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -19,16 +20,17 @@ pub enum LogStream {
     System,
 }
 
-/// A piece of output.
+/// A line of output, or what there is of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LogLine {
-    /// Where it begins in the stored log.
+    /// Where the piece that it came with begins in the stored log.
     pub offset: u64,
     /// When it was written.
     pub at: Time,
     /// Where it came from.
     pub stream: LogStream,
-    /// What was written, with its line end if it had one. Bytes that are not UTF-8 are replaced.
+    /// What was written, with its line end. Without one, the next of the same stream goes on with the line. Bytes that are not
+    /// UTF-8 are replaced.
     pub text: String,
 }
 
@@ -37,7 +39,7 @@ pub struct LogLine {
 pub struct LogPage {
     /// Of which attempt.
     pub attempt: u32,
-    /// The pieces, in order.
+    /// The lines, in order.
     pub lines: Vec<LogLine>,
     /// Where to go on.
     pub next_offset: u64,
