@@ -5,8 +5,8 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use mainspring_client::api::{LogLine, LogStream, Progress, Run};
-use mainspring_client::{LogEvent, LogFollow, LogQuery};
+use mainspring_client::api::{Progress, Run};
+use mainspring_client::{LogFollow, LogQuery};
 use mainspring_model::{RunId, RunState};
 
 use crate::commands::runs::attempt_of;
@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::exit::{self, Exit};
 use crate::failure::Failure;
 use crate::output::{DIM, Output, Paint, state_style};
+use crate::task_output::TaskOutput;
 
 /// How long a run may be silent before the person is told what it waits for.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -22,17 +23,11 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long the rest of the log may take once the run has ended.
 const REST_MAX: Duration = Duration::from_secs(10);
 
-/// How lines are printed.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct LineStyle {
-    /// With the time of each line.
-    pub(crate) timestamps: bool,
-}
-
 /// Streams the output of a run until it has ended; gives the run.
 pub(crate) async fn to_end(context: &Context, id: RunId, limit: Option<Duration>) -> Result<Run, Failure> {
     let work = async {
         let mut log = context.client.follow_logs(id, &LogQuery::default());
+        let mut printer = TaskOutput::new(context.output, false);
         let ended = context.client.wait(id);
         tokio::pin!(ended);
         let patience = tokio::time::sleep(PATIENCE);
@@ -44,14 +39,14 @@ pub(crate) async fn to_end(context: &Context, id: RunId, limit: Option<Duration>
                 event = log.next(), if log_open => {
                     told = true;
                     match event? {
-                        Some(event) => show(context.output, &event, LineStyle::default())?,
+                        Some(event) => printer.show(&event)?,
                         None => log_open = false,
                     }
                 }
                 run = &mut ended => {
                     let run = run?;
                     if log_open {
-                        rest(context.output, &mut log).await?;
+                        rest(context.output, &mut log, &mut printer).await?;
                     }
                     return Ok::<Run, Failure>(run);
                 }
@@ -124,35 +119,10 @@ pub(crate) fn sentence(run: &Run) -> String {
     words
 }
 
-/// Prints what a follower is told.
-pub(crate) fn show(output: Output, event: &LogEvent, style: LineStyle) -> Result<(), Failure> {
-    match event {
-        LogEvent::Line(line) => print(output, line, style),
-        LogEvent::Attempt(number) if *number > 1 => {
-            output.say(format!("--- attempt {number} ---").paint(DIM));
-            Ok(())
-        }
-        LogEvent::Attempt(_) | LogEvent::End => Ok(()),
-    }
-}
-
-/// Prints a piece of output where it belongs: the task's errors to our standard error.
-pub(crate) fn print(output: Output, line: &LogLine, style: LineStyle) -> Result<(), Failure> {
-    let text = if style.timestamps { format!("{} {}", line.at, line.text) } else { line.text.clone() };
-    match line.stream {
-        LogStream::Stdout => output.raw(text.as_bytes()),
-        LogStream::Stderr => output.raw_error(text.as_bytes()),
-        LogStream::System => {
-            output.say(text.trim_end().paint(DIM));
-            Ok(())
-        }
-    }
-}
-
-async fn rest(output: Output, log: &mut LogFollow) -> Result<(), Failure> {
+async fn rest(output: Output, log: &mut LogFollow, printer: &mut TaskOutput) -> Result<(), Failure> {
     let all = async {
         while let Some(event) = log.next().await? {
-            show(output, &event, LineStyle::default())?;
+            printer.show(&event)?;
         }
         Ok::<(), Failure>(())
     };

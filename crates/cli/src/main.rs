@@ -26,6 +26,7 @@ mod place;
 mod reference;
 mod roles;
 mod target;
+mod task_output;
 
 use std::process::ExitCode;
 

@@ -137,6 +137,37 @@ fn what_changes_a_thing_prints_it_for_programs() {
 }
 
 #[test]
+fn a_line_of_output_is_a_line_however_it_was_captured() {
+    let up = Up::start();
+    let submit = ["submit", "-q", "-o", "name", "--name", "count", "--", "printf", "1\\n2\\n3\\n4\\n5\\n"];
+    let run = up.check(&submit, 0, &["run_"], &[]).stdout;
+    let run = run.trim_end();
+    up.check(&["wait", run], 0, &[], &[]);
+    let lines = |words: &[&str]| -> Vec<String> {
+        let ended = up.check(&[&["logs", run], words].concat(), 0, &[], &[]);
+        ended.stdout.lines().map(str::to_owned).collect()
+    };
+    for words in [&["-t"][..], &["-t", "-f"]] {
+        let timed = lines(words);
+        assert_eq!(timed.len(), 5);
+        for (line, number) in timed.iter().zip(1..) {
+            let (at, text) = line.split_once(' ').expect(line);
+            assert!(at.ends_with('Z') && text == number.to_string(), "{line}");
+        }
+    }
+    assert_eq!(lines(&["--tail", "2"]), ["4", "5"]);
+    for words in [&["-o", "json"][..], &["-o", "json", "-f"]] {
+        let texts =
+            lines(words).into_iter().map(|line| serde_json::from_str::<Value>(&line).unwrap()["text"].take());
+        assert_eq!(texts.collect::<Vec<_>>(), ["1\n", "2\n", "3\n", "4\n", "5\n"]);
+    }
+    assert_eq!(lines(&["--tail", "1", "-o", "json"]).len(), 1);
+    let yaml = lines(&["-o", "yaml"]);
+    assert_eq!(yaml.iter().filter(|line| *line == "---").count(), 5, "{yaml:?}");
+    assert!(yaml.contains(&"stream: stdout".to_owned()), "{yaml:?}");
+}
+
+#[test]
 fn a_task_may_use_the_program() {
     let up = Up::start();
     let program = env!("CARGO_BIN_EXE_mainspring");

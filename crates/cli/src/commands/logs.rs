@@ -1,16 +1,16 @@
-//! `mainspring logs RUN`: what a run wrote.
+//! `mainspring logs RUN`: what a run wrote; for programs, each line is a line of JSON or a document of YAML.
 
-use std::collections::VecDeque;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use mainspring_client::api::LogStream;
+use mainspring_client::api::{LogLine, LogStream};
 use mainspring_client::{LogEvent, LogQuery};
+use mainspring_model::RunId;
 
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::follow::{LineStyle, print, show};
+use crate::task_output::{Tail, TaskOutput};
 
 /// What `logs` takes.
 #[derive(Debug, Args)]
@@ -45,60 +45,74 @@ enum Stream {
 impl Logs {
     pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
         let id = context.find_run(&self.run).await?;
-        let style = LineStyle { timestamps: self.timestamps };
         let stream = self.stream.map(|stream| match stream {
             Stream::Stdout => LogStream::Stdout,
             Stream::Stderr => LogStream::Stderr,
             Stream::System => LogStream::System,
         });
-        let mut query = LogQuery { attempt: self.attempt, stream, ..LogQuery::default() };
+        let query = LogQuery { attempt: self.attempt, stream, ..LogQuery::default() };
+        let printer = TaskOutput::new(context.output, self.timestamps);
         if self.follow {
-            let mut log = context.client.follow_logs(id, &query);
-            loop {
-                tokio::select! {
-                    event = log.next() => match event? {
-                        Some(LogEvent::End) | None => return Ok(ExitCode::SUCCESS),
-                        Some(event) if context.output.format.is_for_programs() => self.as_json(context, &event)?,
-                        Some(event) => show(context.output, &event, style)?,
-                    },
-                    _ = tokio::signal::ctrl_c() => return Err(Failure::silent(Exit::Interrupted)),
-                }
-            }
+            follow(context, id, &query, printer).await
+        } else {
+            self.read(context, id, query, printer).await
         }
-        let mut kept = VecDeque::new();
+    }
+
+    /// What there is by now.
+    async fn read(
+        &self,
+        context: &Context,
+        id: RunId,
+        mut query: LogQuery,
+        mut printer: TaskOutput,
+    ) -> Result<ExitCode, Failure> {
+        let mut tail = self.tail.map(Tail::new);
         loop {
             let page = context.client.logs(id, &query).await?;
             // A part may have nothing of the stream that is wanted.
             let at_end = page.next_offset <= query.offset || page.next_offset >= page.length;
-            for line in page.lines {
-                if let Some(most) = self.tail {
-                    kept.push_back(line);
-                    if kept.len() > most {
-                        kept.pop_front();
-                    }
-                } else if context.output.format.is_for_programs() {
-                    self.as_json(context, &LogEvent::Line(line))?;
-                } else {
-                    print(context.output, &line, style)?;
-                }
+            match &mut tail {
+                Some(tail) => page.lines.into_iter().for_each(|line| tail.add(line)),
+                None => print(context, &mut printer, &page.lines)?,
             }
             query.offset = page.next_offset;
             if at_end {
                 break;
             }
         }
-        kept.iter().try_for_each(|line| print(context.output, line, style))?;
+        if let Some(tail) = tail {
+            print(context, &mut printer, &tail.lines())?;
+        }
         Ok(ExitCode::SUCCESS)
     }
+}
 
-    /// One JSON object on each line.
-    fn as_json(&self, context: &Context, event: &LogEvent) -> Result<(), Failure> {
-        match event {
-            LogEvent::Line(line) => {
-                let line = serde_json::to_string(line).map_err(|error| Failure::failed(error.to_string()))?;
-                context.output.line(line)
-            }
-            LogEvent::Attempt(_) | LogEvent::End => Ok(()),
+/// Until the run has ended.
+async fn follow(
+    context: &Context,
+    id: RunId,
+    query: &LogQuery,
+    mut printer: TaskOutput,
+) -> Result<ExitCode, Failure> {
+    let for_programs = context.output.format.is_for_programs();
+    let mut log = context.client.follow_logs(id, query);
+    loop {
+        tokio::select! {
+            event = log.next() => match event? {
+                Some(LogEvent::End) | None => return Ok(ExitCode::SUCCESS),
+                Some(LogEvent::Line(line)) if for_programs => context.output.item(&line)?,
+                Some(LogEvent::Attempt(_)) if for_programs => {}
+                Some(event) => printer.show(&event)?,
+            },
+            _ = tokio::signal::ctrl_c() => return Err(Failure::silent(Exit::Interrupted)),
         }
     }
+}
+
+fn print(context: &Context, printer: &mut TaskOutput, lines: &[LogLine]) -> Result<(), Failure> {
+    if context.output.format.is_for_programs() {
+        return lines.iter().try_for_each(|line| context.output.item(line));
+    }
+    printer.print(lines)
 }

@@ -142,6 +142,14 @@ impl Output {
         }
     }
 
+    /// One of many things as they come, for programs: a line of JSON, or a document of YAML.
+    pub(crate) fn item<T: Serialize>(&self, value: &T) -> Result<(), Failure> {
+        match self.format {
+            Format::Yaml => self.line(format!("---\n{}", yaml(value)?.trim_end())),
+            _ => self.line(serde_json::to_string(value).map_err(unprintable)?),
+        }
+    }
+
     /// A value for programs.
     pub(crate) fn value(&self, value: &Value) -> Result<(), Failure> {
         let text = match self.format {

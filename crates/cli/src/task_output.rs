@@ -1,0 +1,171 @@
+//! What a task wrote, on our own streams: its errors to our standard error, line by line.
+//!
+//! A line may come in pieces: it is one line all the same, with one time, and counts once among the last ones.
+
+use std::collections::VecDeque;
+
+use mainspring_client::LogEvent;
+use mainspring_client::api::{LogLine, LogStream};
+
+use crate::failure::Failure;
+use crate::output::{DIM, Output, Paint};
+
+/// A printer of a task's output.
+#[derive(Debug)]
+pub(crate) struct TaskOutput {
+    output: Output,
+    timestamps: bool,
+    /// Streams whose last line is not at its end.
+    open: Vec<LogStream>,
+}
+
+impl TaskOutput {
+    /// A printer; `timestamps` puts the time before each line.
+    pub(crate) fn new(output: Output, timestamps: bool) -> Self {
+        Self { output, timestamps, open: Vec::new() }
+    }
+
+    /// Prints what a follower is told.
+    pub(crate) fn show(&mut self, event: &LogEvent) -> Result<(), Failure> {
+        match event {
+            LogEvent::Line(line) => self.print(std::slice::from_ref(line)),
+            LogEvent::Attempt(number) => self.attempt(*number),
+            LogEvent::End => Ok(()),
+        }
+    }
+
+    /// Prints lines; neighbours of one stream at once.
+    pub(crate) fn print(&mut self, lines: &[LogLine]) -> Result<(), Failure> {
+        lines.chunk_by(|one, other| one.stream == other.stream).try_for_each(|lines| {
+            let text: String = lines.iter().map(|line| self.text(line)).collect();
+            self.write(lines[0].stream, &text)
+        })
+    }
+
+    /// The text of a line, or of a piece of one: only the first piece has the time.
+    fn text(&mut self, line: &LogLine) -> String {
+        let begins = !self.open.contains(&line.stream);
+        self.open.retain(|stream| *stream != line.stream);
+        if !line.text.ends_with('\n') {
+            self.open.push(line.stream);
+        }
+        if self.timestamps && begins { format!("{} {}", line.at, line.text) } else { line.text.clone() }
+    }
+
+    fn attempt(&mut self, number: u32) -> Result<(), Failure> {
+        for stream in std::mem::take(&mut self.open) {
+            // Without times the text is the task's, byte by byte.
+            if self.timestamps {
+                self.write(stream, "\n")?;
+            }
+        }
+        if number > 1 {
+            self.output.say(format!("--- attempt {number} ---").paint(DIM));
+        }
+        Ok(())
+    }
+
+    fn write(&self, stream: LogStream, text: &str) -> Result<(), Failure> {
+        match stream {
+            LogStream::Stdout => self.output.raw(text.as_bytes()),
+            LogStream::Stderr => self.output.raw_error(text.as_bytes()),
+            LogStream::System => {
+                self.output.say(text.trim_end().paint(DIM));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The last lines of a log, in the order of their ends.
+#[derive(Debug)]
+pub(crate) struct Tail {
+    most: usize,
+    kept: VecDeque<LogLine>,
+    /// Lines that are not at their end, one of a stream at most.
+    open: Vec<LogLine>,
+}
+
+impl Tail {
+    /// Of so many lines.
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, kept: VecDeque::new(), open: Vec::new() }
+    }
+
+    /// Takes a line, or a piece of one.
+    pub(crate) fn add(&mut self, piece: LogLine) {
+        let line = match self.open.iter().position(|open| open.stream == piece.stream) {
+            Some(at) => {
+                let mut line = self.open.remove(at);
+                line.text.push_str(&piece.text);
+                line
+            }
+            None => piece,
+        };
+        if line.text.ends_with('\n') {
+            self.keep(line);
+        } else {
+            self.open.push(line);
+        }
+    }
+
+    /// The lines, when nothing follows.
+    pub(crate) fn lines(mut self) -> Vec<LogLine> {
+        std::mem::take(&mut self.open).into_iter().for_each(|line| self.keep(line));
+        self.kept.into()
+    }
+
+    fn keep(&mut self, line: LogLine) {
+        self.kept.push_back(line);
+        if self.kept.len() > self.most {
+            self.kept.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mainspring_model::Timestamp;
+
+    use super::*;
+    use crate::output::Format;
+
+    fn line(stream: LogStream, text: &str) -> LogLine {
+        LogLine { offset: 0, at: Timestamp::from_micros(7).into(), stream, text: text.into() }
+    }
+
+    #[test]
+    fn a_line_in_pieces_has_one_time() {
+        let output = Output { format: Format::Table, quiet: true };
+        let check = |timestamps: bool, expected: &[&str]| {
+            let mut printer = TaskOutput::new(output, timestamps);
+            let pieces = ["one\n", "t", "wo", "\n", "three\n"].map(|text| line(LogStream::Stdout, text));
+            let texts: Vec<String> = pieces.iter().map(|piece| printer.text(piece)).collect();
+            assert_eq!(texts, expected);
+        };
+        check(false, &["one\n", "t", "wo", "\n", "three\n"]);
+        let at = Timestamp::from_micros(7);
+        let [one, two, three] = ["one\n", "t", "three\n"].map(|text| format!("{at} {text}"));
+        check(true, &[&one, &two, "wo", "\n", &three]);
+        let mut printer = TaskOutput::new(output, true);
+        printer.text(&line(LogStream::Stdout, "half"));
+        assert_eq!(printer.text(&line(LogStream::Stderr, "e\n")), format!("{at} e\n"), "streams are apart");
+    }
+
+    #[test]
+    fn the_last_lines_are_lines_and_not_pieces() {
+        use LogStream::{Stderr, Stdout};
+        let check = |most: usize, expected: &[&str]| {
+            let mut tail = Tail::new(most);
+            let pieces =
+                [(Stdout, "1\n"), (Stdout, "2"), (Stderr, "e\n"), (Stdout, "2\n"), (Stdout, "no end")];
+            pieces.into_iter().for_each(|(stream, text)| tail.add(line(stream, text)));
+            let texts: Vec<String> = tail.lines().into_iter().map(|line| line.text).collect();
+            assert_eq!(texts, expected);
+        };
+        check(0, &[]);
+        check(1, &["no end"]);
+        check(2, &["22\n", "no end"]);
+        check(9, &["1\n", "e\n", "22\n", "no end"]);
+    }
+}
