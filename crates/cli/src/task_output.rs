@@ -1,4 +1,5 @@
-//! What a task wrote, on our own streams: its errors to our standard error, line by line.
+//! What a task wrote, on our own streams: its errors to our standard error, line by line. Where programs read data from our
+//! standard output, all of it goes to standard error.
 //!
 //! A line may come in pieces: it is one line all the same, with one time, and counts once among the last ones.
 
@@ -67,8 +68,8 @@ impl TaskOutput {
 
     fn write(&self, stream: LogStream, text: &str) -> Result<(), Failure> {
         match stream {
-            LogStream::Stdout => self.output.raw(text.as_bytes()),
-            LogStream::Stderr => self.output.raw_error(text.as_bytes()),
+            LogStream::Stdout if !self.output.format.is_for_programs() => self.output.raw(text.as_bytes()),
+            LogStream::Stdout | LogStream::Stderr => self.output.raw_error(text.as_bytes()),
             LogStream::System => {
                 self.output.say(text.trim_end().paint(DIM));
                 Ok(())

@@ -93,6 +93,15 @@ fn submit_waits_streams_and_ends_as_the_task_did() {
     let ending = "final_failed: exit code 3 (attempt 2 of 4)";
     let ended = check(&home, &api, &words, 3, &[], &["oops", RUN, "--- attempt 2 ---", ending]);
     assert_eq!(ended.stdout, "one\ntwo\n");
+    let data = check(
+        &home,
+        &api,
+        &[&words[..4], &["-o", "json"], &words[4..]].concat(),
+        3,
+        &[],
+        &["one\n", "oops\n", "two\n"],
+    );
+    assert_eq!(serde_json::from_str::<Value>(&data.stdout).expect("nothing but JSON")["id"], RUN);
     let asked = &api.asked()[0];
     assert_eq!(asked.header("authorization"), Some("Bearer ms_test"));
     assert_eq!(asked.body["spec"]["process"], json!({ "command": "sh", "args": ["-c", "exit 3"] }));

@@ -27,7 +27,7 @@ pub(crate) struct Rerun {
     /// Begin beside other runs of the job, whatever its overlap policy and limit say
     #[arg(long)]
     force: bool,
-    /// Stream the output, and end with the task's exit code
+    /// Stream the output, and end with the task's exit code; with -o json, the output goes to standard error
     #[arg(short, long)]
     wait: bool,
     /// Do not ask

@@ -70,7 +70,7 @@ pub(crate) struct Submit {
     /// The same key is the same run, however often it is submitted
     #[arg(long, value_name = "TEXT")]
     key: Option<String>,
-    /// Stream the output, and end with the task's exit code
+    /// Stream the output, and end with the task's exit code; with -o json, the output goes to standard error
     #[arg(short, long)]
     wait: bool,
     /// A command with its arguments, after `--`
