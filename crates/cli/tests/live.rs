@@ -133,6 +133,12 @@ fn what_changes_a_thing_prints_it_for_programs() {
     assert_eq!(data(&["resume", "a", "-o", "json"])["items"][0]["pause"], Value::Null);
     assert_eq!(data(&["pause", "--cell", "0", "-o", "json"])["paused"], true);
     assert_eq!(data(&["namespace", "set", "acme", "-o", "json"])["path"], "acme");
+    assert_eq!(data(&["member", "set", "ann", "editor", "-n", "acme", "-o", "json"])["role"], "editor");
+    assert_eq!(data(&["cancel", "-Q", "job:none", "-y", "-o", "json"])["matched"], 0);
+    up.check(&["submit", "--", "true"], 0, &["run_"], &[]);
+    up.check(&["submit", "--", "true"], 0, &["run_"], &[]);
+    let cancelled = data(&["cancel", "-Q", "job:true", "-y", "-o", "json"]);
+    assert_eq!((&cancelled["done"], &cancelled["preview"]), (&2.into(), &false.into()), "{cancelled}");
     up.check(&["pause", "a"], 0, &[], &["a is paused"]);
 }
 

@@ -267,3 +267,25 @@ fn an_empty_list_says_what_was_looked_for() {
         check(&home, &api, words, 0, &[], &[said]);
     }
 }
+
+#[test]
+fn a_bulk_action_in_parts_is_one_answer_for_programs() {
+    let part = std::sync::atomic::AtomicUsize::new(0);
+    let api = Api::start(move |_| {
+        let failure = json!({ "id": RUN, "code": "conflict", "detail": "it moved" });
+        answer(
+            200,
+            &match part.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+                0 => json!({ "preview": true, "matched": 3, "done": 0, "next_cursor": "x" }),
+                1 => json!({ "preview": false, "matched": 3, "done": 3, "next_cursor": "x" }),
+                _ => json!({ "preview": false, "matched": 2, "done": 1, "failures": [failure] }),
+            },
+        )
+    });
+    let words = ["cancel", "-Q", "job:etl", "-y", "-o", "json"];
+    let ended = check(&Home::new(), &api, &words, 1, &[], &["it moved", "4 runs done, 1 could not be"]);
+    let total: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!((&total["matched"], &total["done"]), (&5.into(), &4.into()), "{total}");
+    assert_eq!(total["failures"][0]["id"], RUN);
+    assert_eq!(api.asked()[2].body["cursor"], "x");
+}

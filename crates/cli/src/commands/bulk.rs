@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use mainspring_client::api::{BulkAction, BulkRequest};
+use mainspring_client::api::{BulkAction, BulkRequest, BulkResult};
 
 use crate::ask::confirm;
 use crate::context::Context;
@@ -26,24 +26,37 @@ pub(crate) async fn act(
     let preview = context.client.bulk(&request).await?;
     if preview.matched == 0 {
         context.output.say("no run matches");
+        context.output.changed(&preview)?;
         return Ok(ExitCode::SUCCESS);
     }
     let more = if preview.next_cursor.is_some() { "at least " } else { "" };
     confirm(&format!("{verb} {more}{}?", count(preview.matched, "run")), yes)?;
     request.preview = false;
-    let (mut done, mut failed) = (0, 0);
-    loop {
-        let result = context.client.bulk(&request).await?;
-        done += result.done;
-        failed += result.failures.len();
-        for failure in &result.failures {
-            context.output.say(format!("{}: {}", failure.id, failure.detail));
-        }
-        match result.next_cursor {
-            Some(cursor) => request.cursor = Some(cursor),
-            None => break,
-        }
-    }
-    context.output.say(format!("{} done, {failed} could not be", count(done, "run")));
+    let total = act_on_all(context, request).await?;
+    let failed = total.failures.len();
+    context.output.say(format!("{} done, {failed} could not be", count(total.done, "run")));
+    context.output.changed(&total)?;
     if failed > 0 { Err(Failure::silent(Exit::Failed)) } else { Ok(ExitCode::SUCCESS) }
+}
+
+/// Part by part, until nothing is left; the answers added up.
+async fn act_on_all(context: &Context, mut request: BulkRequest) -> Result<BulkResult, Failure> {
+    let mut total = act_on_part(context, &mut request).await?;
+    while request.cursor.is_some() {
+        let part = act_on_part(context, &mut request).await?;
+        total.matched += part.matched;
+        total.done += part.done;
+        total.failures.extend(part.failures);
+    }
+    Ok(total)
+}
+
+/// The next part; the request goes on behind it.
+async fn act_on_part(context: &Context, request: &mut BulkRequest) -> Result<BulkResult, Failure> {
+    let mut part = context.client.bulk(request).await?;
+    for failure in &part.failures {
+        context.output.say(format!("{}: {}", failure.id, failure.detail));
+    }
+    request.cursor = part.next_cursor.take();
+    Ok(part)
 }

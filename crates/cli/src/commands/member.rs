@@ -56,6 +56,7 @@ impl Member {
             Verb::Set { subject, role: word } => {
                 let member = context.client.put_member(&subject, namespace, role(&word)?).await?;
                 context.output.say(format!("{subject} is {} in {place}", member.role.name()));
+                context.output.changed(&member)?;
             }
             Verb::Rm { subject } => {
                 context.client.delete_member(&subject, namespace).await?;
