@@ -21,7 +21,7 @@ pub(crate) struct Nodes {
     /// In this state: up, draining, lost or left
     #[arg(long, value_enum, hide_possible_values = true)]
     state: Option<State>,
-    /// Draw the list again whenever something changes; with -o json, a line for each change
+    /// Draw the list again whenever something changes; with -o json, the whole list on one line each time
     #[arg(short, long)]
     watch: bool,
 }

@@ -37,7 +37,7 @@ pub(crate) struct Runs {
     /// How many at most
     #[arg(long, default_value_t = 50, value_parser = flag::at_least_one)]
     limit: usize,
-    /// Draw the list again whenever something changes; with -o json, a line for each change
+    /// Draw the list again whenever something changes; with -o json, the whole list on one line each time
     #[arg(short, long)]
     watch: bool,
     /// In every namespace, whatever the settings say
