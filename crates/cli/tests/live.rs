@@ -174,6 +174,26 @@ fn a_line_of_output_is_a_line_however_it_was_captured() {
 }
 
 #[test]
+fn a_file_that_is_there_is_not_written_over() {
+    let up = Up::start();
+    up.write("tool", "new");
+    let pushed = up.check(&["artifact", "push", "tool"], 0, &["sha256:"], &[]).stdout;
+    let digest = pushed.trim_end();
+    up.write("tool", "old");
+    let text = |name: &str| std::fs::read_to_string(up.home.directory.path().join(name)).unwrap();
+    up.check(&["artifact", "get", digest], 2, &[], &["tool is there already", "`--force`", "-O FILE"]);
+    assert_eq!(text("tool"), "old");
+    up.check(&["artifact", "get", digest, "-O", "other"], 0, &[], &["other (3 B)"]);
+    up.check(&["artifact", "get", digest, "-O", "/dev/null"], 0, &[], &[]);
+    up.check(&["artifact", "get", digest, "--force"], 0, &[], &["tool (3 B)"]);
+    assert_eq!((text("tool"), text("other")), ("new".into(), "new".into()));
+    let gone = format!("sha256:{}", "0".repeat(64));
+    up.check(&["artifact", "get", &gone, "-O", "nothing"], 3, &[], &[]);
+    assert!(!up.home.directory.path().join("nothing").exists());
+    up.check(&["artifact", "push", "."], 2, &[], &["error: . is a directory", "`tar`"]);
+}
+
+#[test]
 fn a_task_may_use_the_program() {
     let up = Up::start();
     let program = env!("CARGO_BIN_EXE_mainspring");

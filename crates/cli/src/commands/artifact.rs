@@ -1,8 +1,8 @@
 //! `mainspring artifact`: files for tasks, kept by the digest of their content.
 
 use std::fs::File;
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -44,6 +44,9 @@ enum Verb {
         /// Where to put it; without it, its name here; `-` is standard output
         #[arg(short = 'O', long, value_name = "FILE")]
         out: Option<PathBuf>,
+        /// Write over a file that is there
+        #[arg(long)]
+        force: bool,
     },
     /// Remove artifacts
     Rm {
@@ -73,7 +76,7 @@ impl Artifact {
                 let entries = context.client.artifacts(context.namespace()).all().await?;
                 context.output.list(&entries, || table(&entries))?;
             }
-            Verb::Get { digest, out } => get(context, &digest, out).await?,
+            Verb::Get { digest, out, force } => get(context, &digest, out, force).await?,
             Verb::Rm { digests, yes } => {
                 digests.iter().try_for_each(|digest| check(digest))?;
                 confirm(&format!("Remove {}?", count(digests.len(), "artifact")), yes)?;
@@ -95,6 +98,10 @@ async fn push(
 ) -> Result<(), Failure> {
     let metadata = std::fs::metadata(file)
         .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
+    if metadata.is_dir() {
+        return Err(Failure::usage(format!("{} is a directory", file.display()))
+            .hint("an artifact is one file: pack the directory, for example with `tar`"));
+    }
     let of_file = || file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let name = name.unwrap_or_else(of_file);
     let bar = progress_bar(context, Some(metadata.len()));
@@ -109,28 +116,50 @@ async fn push(
     Ok(())
 }
 
-async fn get(context: &Context, digest: &str, out: Option<PathBuf>) -> Result<(), Failure> {
+async fn get(context: &Context, digest: &str, out: Option<PathBuf>, force: bool) -> Result<(), Failure> {
     check(digest)?;
     let entry = context.client.artifact(context.namespace(), digest).await?;
-    let mut download = context.client.fetch_artifact(context.namespace(), digest).await?;
     // A name from elsewhere is never a path here.
-    let plain = std::path::Path::new(&entry.name).file_name().map(PathBuf::from);
+    let plain = Path::new(&entry.name).file_name().map(PathBuf::from);
     let path = out.or(plain).unwrap_or_else(|| PathBuf::from("artifact"));
-    let to_stdout = path.as_os_str() == "-";
+    if path.as_os_str() == "-" {
+        return download(context, digest, |piece| context.output.raw(piece)).await;
+    }
+    let cannot = |error| Failure::failed(format!("cannot write {}: {error}", path.display()));
+    let mut file = create(&path, force)?;
+    let done = download(context, digest, |piece| file.write_all(piece).map_err(cannot)).await;
+    if done.is_err() && path.is_file() {
+        // What is cut short would stand in the way of the next try.
+        let _ = std::fs::remove_file(&path);
+    }
+    done?;
+    context.output.say(format!("{} ({})", path.display(), bytes(entry.bytes)));
+    Ok(())
+}
+
+/// Opens a file that is not there yet; with `force`, one that is.
+fn create(path: &Path, force: bool) -> Result<File, Failure> {
+    let is_device = path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
+    let opened = if force || is_device { File::create(path) } else { File::create_new(path) };
+    opened.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => Failure::usage(format!("{} is there already", path.display()))
+            .hint("`--force` writes over it, `-O FILE` puts the artifact elsewhere"),
+        _ => Failure::failed(format!("cannot write {}: {error}", path.display())),
+    })
+}
+
+async fn download(
+    context: &Context,
+    digest: &str,
+    mut write: impl FnMut(&[u8]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut download = context.client.fetch_artifact(context.namespace(), digest).await?;
     let bar = progress_bar(context, download.length());
-    let cannot = |error: std::io::Error| Failure::failed(format!("cannot write {}: {error}", path.display()));
-    let mut file = if to_stdout { None } else { Some(File::create(&path).map_err(cannot)?) };
     while let Some(piece) = download.next().await? {
         bar.inc(piece.len() as u64);
-        match &mut file {
-            Some(file) => file.write_all(&piece).map_err(cannot)?,
-            None => context.output.raw(&piece)?,
-        }
+        write(&piece)?;
     }
     bar.finish_and_clear();
-    if !to_stdout {
-        context.output.say(format!("{} ({})", path.display(), bytes(entry.bytes)));
-    }
     Ok(())
 }
 
