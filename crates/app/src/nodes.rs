@@ -177,7 +177,7 @@ impl App {
             Ok(found) => found,
             Err(error) => return self.refused(entry, error).await,
         };
-        let (_, assigned) = self.assigned(node).await?;
+        let (before, assigned) = self.assigned(node).await?;
         if let Err(error) = condition.check(Some(found.revision + assigned)) {
             return self.refused(entry, error).await;
         }
@@ -194,8 +194,11 @@ impl App {
             return Err(Error::new(ErrorCode::Conflict, "the labels changed meanwhile"));
         }
         self.cells.relabelled(node).await;
+        // The row follows with the node's next hello; whoever changed the labels is told what they will be.
+        let labels = laid_over(&found.labels, &before, &request.labels);
         let found = self.find_node(node).await?;
-        self.describe_node(&found, &mut LiveNodes::default()).await
+        let seen = self.describe_node(&found, &mut LiveNodes::default()).await?;
+        Ok(api::Node { labels, ..seen })
     }
 
     /// The labels that were laid over a node's own: whoever takes its hello puts them on top.
@@ -232,6 +235,18 @@ impl App {
     }
 }
 
+/// What becomes of the labels in a node's row when `assigned` takes the place of `before`. What the node itself says of a key
+/// that was laid over is known with its hello only.
+fn laid_over(row: &Labels, before: &Labels, assigned: &Labels) -> Labels {
+    let own = row.iter().filter(|(key, _)| before.get(key).is_none());
+    let mut labels = Labels::new();
+    for (key, value) in own.chain(assigned.iter()) {
+        // Those were labels; one beyond the most that there may be is left out.
+        let _ = labels.insert(key, value);
+    }
+    labels
+}
+
 /// What owners know, asked once for each cell.
 #[derive(Default)]
 struct LiveNodes {
@@ -249,5 +264,30 @@ impl LiveNodes {
             }
         };
         nodes.get(&node.id).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(text: &str) -> Labels {
+        let mut labels = Labels::new();
+        for (key, value) in text.split_whitespace().filter_map(|label| label.split_once('=')) {
+            labels.insert(key, value).expect("a label");
+        }
+        labels
+    }
+
+    #[test]
+    fn labels_are_laid_over_those_that_are_the_nodes_own() {
+        let check = |row: &str, before: &str, assigned: &str, expected: &str| {
+            assert_eq!(laid_over(&labels(row), &labels(before), &labels(assigned)), labels(expected));
+        };
+        check("os=linux", "", "zone=a", "os=linux zone=a");
+        check("os=linux zone=a", "zone=a", "zone=b", "os=linux zone=b");
+        check("os=linux zone=a", "zone=a", "", "os=linux");
+        check("os=linux", "", "os=other", "os=other");
+        check("os=linux", "zone=a", "zone=a spot=yes", "os=linux zone=a spot=yes");
     }
 }

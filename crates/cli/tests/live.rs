@@ -174,6 +174,24 @@ fn a_line_of_output_is_a_line_however_it_was_captured() {
 }
 
 #[test]
+fn labels_are_told_as_they_will_be() {
+    let home = Home::new();
+    let up = home.command();
+    let up = Up::of(home, up, &["--label", "zone=eu", "--name", "a1"]);
+    // The node is there when it has done something.
+    up.check(&["submit", "--wait", "--", "true"], 0, &[], &[]);
+    let label = |words: &[&str], stderr: &[&str]| -> Value {
+        let words = [&["node", "label", "a1", "-o", "json"], words].concat();
+        serde_json::from_str::<Value>(&up.check(&words, 0, &[], stderr).stdout).unwrap()["labels"].take()
+    };
+    let labelled = label(&["spot=yes"], &["a1: ", "spot=yes"]);
+    assert_eq!((&labelled["spot"], &labelled["zone"]), (&"yes".into(), &"eu".into()));
+    let own = "`zone` is the node's own label and stays";
+    let labelled = label(&["spot-", "zone-"], &[own]);
+    assert_eq!((&labelled["spot"], &labelled["zone"]), (&Value::Null, &"eu".into()));
+}
+
+#[test]
 fn a_file_that_is_there_is_not_written_over() {
     let up = Up::start();
     up.write("tool", "new");

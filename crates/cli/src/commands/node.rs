@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use mainspring_client::api::JoinTokenRequest;
+use mainspring_client::api::{self, JoinTokenRequest};
 use mainspring_model::Labels;
 
 use crate::context::Context;
@@ -115,9 +115,15 @@ impl Node {
             }
             Verb::Label { node, labels } => {
                 let node = context.find_node(&node).await?;
-                let mut assigned = context.client.node(node).await?.assigned_labels;
+                let before = context.client.node(node).await?;
+                let mut assigned = before.assigned_labels.clone();
                 for label in &labels {
                     assigned = changed(&assigned, label)?;
+                }
+                for key in labels.iter().filter_map(|label| own(&before, label)) {
+                    context.output.say(format!(
+                        "`{key}` is the node's own label and stays; `{key}=VALUE` lays another value over it"
+                    ));
                 }
                 let node = context.client.label_node(node, assigned).await?;
                 context.output.say(format!("{}: {}", node.name, super::nodes::labels(&node.labels)));
@@ -126,6 +132,12 @@ impl Node {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The key of a label that is to go although nobody laid it over the node's own.
+fn own<'a>(node: &api::Node, change: &'a str) -> Option<&'a str> {
+    let key = change.strip_suffix('-').filter(|key| !key.contains('='))?;
+    (node.labels.get(key).is_some() && node.assigned_labels.get(key).is_none()).then_some(key)
 }
 
 fn changed(labels: &Labels, change: &str) -> Result<Labels, Failure> {

@@ -54,7 +54,7 @@ async fn of_two_who_label_a_node_as_they_saw_it_one_does() {
         world.with("PUT", &format!("{path}/labels"), &[("if-match", tag)], Some(&body)).await
     };
     let first = label("a", &tag).await;
-    first.expect(200);
+    assert_eq!(first.expect(200)["labels"], json!({"zone": "a"}), "as the node's next hello makes them");
     label("b", &tag).await.problem(412, "precondition_failed");
     assert_eq!(world.get(&path).await.expect(200)["assigned_labels"], json!({"zone": "a"}));
     let now = first.header("etag").expect("a tag").to_owned();
