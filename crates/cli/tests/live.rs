@@ -212,6 +212,14 @@ fn a_file_that_is_there_is_not_written_over() {
 }
 
 #[test]
+fn a_folder_that_another_server_uses_is_told_with_what_to_do() {
+    let up = Up::start();
+    let words =
+        ["another server uses this data folder", "next: stop it, or give this one a folder of its own"];
+    up.check(&["up", "--listen", "127.0.0.1:0"], 1, &[], &words);
+}
+
+#[test]
 fn a_task_may_use_the_program() {
     let up = Up::start();
     let program = env!("CARGO_BIN_EXE_mainspring");

@@ -23,7 +23,7 @@ pub(crate) struct Identity {
 #[derive(Debug, thiserror::Error)]
 pub enum IdentityError {
     /// Another process uses the folder.
-    #[error("another server uses this data folder; stop it, or give this one a folder of its own")]
+    #[error("another server uses this data folder")]
     Taken,
     /// The folder cannot be used.
     #[error("the data folder cannot be used")]

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use mainspring_agent::Error as AgentError;
-use mainspring_server::Error as ServerError;
+use mainspring_server::{Error as ServerError, IdentityError};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -27,6 +27,9 @@ pub(crate) const OTHER_DATA: &str = "name a directory that can be written, with 
 pub(crate) fn server_failed(error: ServerError) -> Failure {
     let (exit, hint) = match &error {
         ServerError::Options(_) => (Exit::Usage, "`mainspring config list -o wide` shows every setting"),
+        ServerError::Data { source: IdentityError::Taken, .. } => {
+            (Exit::Failed, "stop it, or give this one a folder of its own, with --data or MAINSPRING_DATA")
+        }
         ServerError::Data { .. } => (Exit::Failed, OTHER_DATA),
         ServerError::Store(_) => (
             Exit::Failed,
