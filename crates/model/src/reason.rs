@@ -212,7 +212,9 @@ impl fmt::Display for Reason {
                 write!(f, "place {position} or later in the queue of its kind")
             }
             Self::Priority { position } => write!(f, "place {position} in the queue of its kind"),
+            Self::Paused { by, note } if note.is_empty() => write!(f, "job paused by {by}"),
             Self::Paused { by, note } => write!(f, "job paused by {by}: {note}"),
+            Self::CellPaused { by, note } if note.is_empty() => write!(f, "cell paused by {by}"),
             Self::CellPaused { by, note } => write!(f, "cell paused by {by}: {note}"),
             Self::Quarantined { losses } => {
                 write!(f, "job quarantined: it was lost with its node {}", times(*losses))
@@ -278,6 +280,17 @@ mod tests {
         ] {
             assert_eq!((reason.message_zh().as_str(), reason.remedy_zh().as_str()), (message, remedy));
         }
+    }
+
+    #[test]
+    fn a_pause_without_a_note_ends_with_who_it_was() {
+        let check = |reason: Reason, english: &str, chinese: &str| {
+            assert_eq!((reason.to_string().as_str(), reason.message_zh().as_str()), (english, chinese));
+        };
+        let (by, note) = (|| "ann".into(), || "look".into());
+        check(Reason::Paused { by: by(), note: note() }, "job paused by ann: look", "作业被 ann 暂停：look");
+        check(Reason::Paused { by: by(), note: "".into() }, "job paused by ann", "作业被 ann 暂停");
+        check(Reason::CellPaused { by: by(), note: "".into() }, "cell paused by ann", "单元被 ann 暂停");
     }
 
     #[test]

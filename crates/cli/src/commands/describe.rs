@@ -116,7 +116,8 @@ fn job_text(job: &Job) -> Result<String, Failure> {
     let _ = writeln!(text, "Version:     {} (since {})", job.version, job.updated_at);
     match &job.pause {
         Some(pause) => {
-            let _ = writeln!(text, "State:       paused by {} since {}: {}", pause.by, pause.at, pause.note);
+            let note = if pause.note.is_empty() { String::new() } else { format!(": {}", pause.note) };
+            let _ = writeln!(text, "State:       paused by {} since {}{note}", pause.by, pause.at);
         }
         None => text.push_str("State:       active\n"),
     }

@@ -35,7 +35,9 @@ pub(super) fn message(reason: &Reason) -> String {
             format!("在同类队列中排第 {position} 位或更后")
         }
         Reason::Priority { position } => format!("在同类队列中排第 {position} 位"),
+        Reason::Paused { by, note } if note.is_empty() => format!("作业被 {by} 暂停"),
         Reason::Paused { by, note } => format!("作业被 {by} 暂停：{note}"),
+        Reason::CellPaused { by, note } if note.is_empty() => format!("单元被 {by} 暂停"),
         Reason::CellPaused { by, note } => format!("单元被 {by} 暂停：{note}"),
         Reason::Quarantined { losses } => format!("作业已隔离：{}随节点一起丢失", times(*losses)),
         Reason::Overflow => "等待的运行多于内存所能容纳".into(),
