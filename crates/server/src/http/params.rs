@@ -73,10 +73,22 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Arc<Edge>> for Query<T> {
             let source = std::error::Error::source(&error).map(ToString::to_string);
             let words = source.unwrap_or_else(|| error.to_string());
             match words.split_once(": ").filter(|(name, _)| !name.contains(' ')) {
-                Some((name, message)) => Failure::field(name, message),
+                Some((name, message)) => Failure::field(name, in_our_words(message)),
                 None => Failure::field("", words),
             }
         })
+    }
+}
+
+/// What a parameter takes, where the language's own message tells what it stumbled over.
+fn in_our_words(message: &str) -> &str {
+    match message {
+        "invalid digit found in string" | "cannot parse integer from empty string" => {
+            "takes a whole number that is not negative"
+        }
+        "number too large to fit in target type" => "is too large",
+        "provided string was not `true` or `false`" => "takes `true` or `false`",
+        ours => ours,
     }
 }
 

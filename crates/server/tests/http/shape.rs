@@ -17,7 +17,16 @@ async fn everything_that_goes_wrong_is_a_problem() {
     let unknown = world.get("/v1/runs?limti=5").await.problem(422, "invalid_request");
     assert!(unknown["detail"].as_str().unwrap().contains("limti"), "{unknown}");
     world.get("/v1/runs?limit=0").await.problem(422, "invalid_request");
-    world.get("/v1/runs?limit=x").await.problem(422, "invalid_request");
+    for (query, words) in [
+        ("limit=x", "limit: takes a whole number that is not negative"),
+        ("limit=-1", "limit: takes a whole number that is not negative"),
+        ("limit=99999999999999999999", "limit: is too large"),
+    ] {
+        let wrong = world.get(&format!("/v1/runs?{query}")).await.problem(422, "invalid_request");
+        assert_eq!(wrong["detail"], words, "{wrong}");
+    }
+    let wrong = world.get("/v1/jobs?spec=maybe").await.problem(422, "invalid_request");
+    assert_eq!(wrong["detail"], "spec: takes `true` or `false`", "{wrong}");
     world.get("/v1/runs?cursor=x").await.problem(422, "invalid_request");
     let field =
         world.post("/v1/runs", json!({"job": "x", "prams": {}})).await.problem(422, "invalid_request");
