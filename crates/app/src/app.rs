@@ -197,6 +197,7 @@ fn forbidden(operation: Operation, namespace: Option<&Namespace>) -> Error {
     let role = operation.role().name();
     let place = match (operation.place(), namespace) {
         (Place::Namespace, Some(namespace)) => format!("in `{namespace}`"),
+        (Place::Namespace, None) => "everywhere, or in the namespace that is named".to_owned(),
         _ => "everywhere".to_owned(),
     };
     let message = format!("`{}` needs the role {role} {place}", operation.name());

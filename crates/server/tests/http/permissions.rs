@@ -49,6 +49,19 @@ async fn nobody_does_more_than_their_role() {
     assert_eq!(cells, Operation::ALL.len() * 9 * 2);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_may_look_in_one_namespace_is_told_to_name_it() {
+    let world = World::start().await;
+    world.job("acme", "etl").await;
+    let ann = world.somebody("ann", Some("acme"), Some("admin")).await;
+    for list in ["/v1/members", "/v1/audit"] {
+        let refused = world.call(&ann, "GET", list, None).await.problem(403, "forbidden");
+        let detail = refused["detail"].as_str().expect("a detail");
+        assert!(detail.ends_with("admin everywhere, or in the namespace that is named"), "{detail}");
+        world.call(&ann, "GET", &format!("{list}?namespace=acme"), None).await.expect(200);
+    }
+}
+
 async fn people(world: &World) -> Vec<Somebody> {
     let mut people = vec![Somebody {
         name: "nobody".into(),
