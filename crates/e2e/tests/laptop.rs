@@ -15,6 +15,8 @@ fn the_first_job_runs_and_a_stop_leaves_nothing_behind() {
     assert_eq!(world.text(&["submit", "--wait", "-q", "--", "echo", "hello"]), "hello\n");
     let (status, _) = world.stop_server();
     assert!(status.success(), "{}", world.logs());
+    let said = world.logs();
+    assert!(said.contains("cell=0") && !said.contains("cell=cell"), "{said}");
     world.until_nobody_lives("server");
     // What it kept is found again.
     world.start_server();

@@ -62,7 +62,7 @@ async fn outcomes(
             Ok(Ok(outcomes)) => return Some(outcomes),
             Err(_) => warn!("the store does not answer; a batch is sent again"),
             Ok(Err(Error::FenceLost { cell, epoch })) => {
-                info!(%cell, %epoch, "another scheduler owns the cell");
+                info!(cell = cell.0, epoch = epoch.0, "another scheduler owns the cell");
                 return None;
             }
             Ok(Err(error)) if error.is_transient() => {

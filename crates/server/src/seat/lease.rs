@@ -21,7 +21,11 @@ pub(super) async fn ask(
     let answer = match timeout(patience, question(&*store, cell, step)).await {
         Ok(Ok(answer)) => answer,
         Ok(Err(error)) => {
-            warn!(%cell, error = &error as &dyn std::error::Error, "the store does not answer about the lease");
+            warn!(
+                cell = cell.0,
+                error = &error as &dyn std::error::Error,
+                "the store does not answer about the lease"
+            );
             LeaseAnswer::Failed
         }
         Err(_) => LeaseAnswer::Failed,
@@ -50,7 +54,7 @@ pub(super) async fn take_over(store: Arc<dyn Store>, cell: CellId, patience: Dur
                 Ok(handover) => return handover,
                 Err(error) => {
                     let error = &error as &dyn std::error::Error;
-                    warn!(%cell, error, "the cell cannot be read yet");
+                    warn!(cell = cell.0, error, "the cell cannot be read yet");
                 }
             }
             sleep(pause).await;

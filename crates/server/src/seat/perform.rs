@@ -58,7 +58,7 @@ impl Seat {
     pub(super) fn pump(&mut self) {
         while let Some(reign) = &mut self.tenure {
             if let Some(why) = reign.cell.diverged() {
-                warn!(cell = %self.id, why, "memory and store differ; the cell is loaded anew");
+                warn!(cell = self.id.0, why, "memory and store differ; the cell is loaded anew");
                 let now = self.config.clock.now();
                 self.give_up(now);
                 break;
@@ -142,7 +142,9 @@ impl Seat {
                     Delivery::Moments(read::moments(&*store, &query, &given_up).await.map(Box::new))
                 });
             }
-            Message::Damaged { row } => error!(cell = %self.id, %row, "a stored row is damaged and left out"),
+            Message::Damaged { row } => {
+                error!(cell = self.id.0, %row, "a stored row is damaged and left out")
+            }
             // Where another process owns that cell, it finds the runs at its next look.
             Message::Hint { cell } => {
                 if let Some(hint) = self.config.hints.get(usize::from(cell.0)) {

@@ -142,7 +142,7 @@ impl Seat {
         let now = self.config.clock.now();
         let step = self.owner.step(now);
         if self.owner.epoch(now).is_none() && self.tenure.is_some() {
-            info!(cell = %self.id, "the lease is over");
+            info!(cell = self.id.0, "the lease is over");
             self.give_up(now);
         }
         if let Some(step) = step {
@@ -228,7 +228,7 @@ impl Seat {
         let (tenure, delivery) = match delivered {
             Ok(delivered) => delivered,
             Err(broken) => {
-                error!(cell = %self.id, %broken, "what waits for the store broke down; the cell is loaded anew");
+                error!(cell = self.id.0, %broken, "what waits for the store broke down; the cell is loaded anew");
                 return self.give_up(self.config.clock.now());
             }
         };
@@ -282,7 +282,7 @@ impl Seat {
         let shifted = |at: Timestamp| Timestamp::from_micros(at.as_micros() + shift);
         let Handover { nodes, pause, memories, .. } = handover;
         let tenure = Tenure { epoch, lease_until: shifted(until), nodes, pause, memories };
-        info!(cell = %self.id, %epoch, "this scheduler owns the cell");
+        info!(cell = self.id.0, epoch = epoch.0, "this scheduler owns the cell");
         self.tenure = Some(Reign {
             cell: Cell::new(self.config.engine.clone(), tenure, shifted(now)),
             shift,
@@ -324,14 +324,14 @@ impl Seat {
             }
         };
         if timeout(RESIGN_WAIT, finishing).await.is_err() {
-            warn!(cell = %self.id, "the store does not answer; the batch under way is left to it");
+            warn!(cell = self.id.0, "the store does not answer; the batch under way is left to it");
         }
         let epoch = self.owner.epoch(self.config.clock.now());
         self.forget();
         if let Some(epoch) = epoch {
             let released = self.config.store.release_lease(self.id, self.config.member, epoch);
             if !matches!(timeout(RESIGN_WAIT, released).await, Ok(Ok(_))) {
-                warn!(cell = %self.id, "the lease was not given back; it ends by itself");
+                warn!(cell = self.id.0, "the lease was not given back; it ends by itself");
             }
         }
     }
