@@ -21,7 +21,12 @@ pub(crate) fn read_one(path: &Path, format: Format) -> Result<JobSpec, Failure> 
 pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<JobSpec>, Failure> {
     let (mut specs, mut problems) = (Vec::new(), Vec::new());
     for given in paths {
-        for path in expand(given)? {
+        let files = expand(given)?;
+        if files.is_empty() {
+            return Err(Failure::usage(format!("no job file was found in {}", given.display()))
+                .hint("job files end in .yaml, .yml, .json or .toml"));
+        }
+        for path in files {
             match read_file(&path) {
                 Ok(read) => specs.extend(read),
                 Err(wrong) => problems.extend(wrong),

@@ -133,3 +133,14 @@ fn a_role_that_cannot_start_says_the_next_step() {
     fs::write(home.directory.path().join("bad.toml"), "[server\n").unwrap();
     home.run(&["runs", "--config", "bad.toml"]).check(2, &[], &["bad.toml is not TOML", "next: "]);
 }
+
+#[test]
+fn a_directory_without_job_files_is_told() {
+    let home = Home::new();
+    fs::create_dir_all(home.directory.path().join("jobs/more")).unwrap();
+    fs::write(home.directory.path().join("jobs/README.md"), "nothing").unwrap();
+    for verb in ["apply", "plan"] {
+        let words = [verb, "jobs", "--url", "http://127.0.0.1:1"];
+        home.run(&words).check(2, &[], &["no job file was found in jobs", "next: job files end in .yaml"]);
+    }
+}
