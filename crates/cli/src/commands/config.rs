@@ -28,7 +28,7 @@ enum Verb {
     },
     /// Print the JSON Schema of the settings file
     Schema,
-    /// List every setting with its variable, default and meaning
+    /// List every setting with its variable and default; with -o wide, also what it means
     List,
 }
 
