@@ -20,7 +20,7 @@ use super::nodes::running;
 use super::runs::{took, why};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{age, bytes, clock};
+use crate::output::{age, bytes, clock, count};
 
 /// What `top` takes.
 #[derive(Debug, Args)]
@@ -32,6 +32,10 @@ const SETTLE: Duration = Duration::from_millis(250);
 /// Loads and ages change without news.
 const REDRAW_EVERY: Duration = Duration::from_secs(2);
 const RUNS_MAX: usize = 200;
+/// From this width on, ids of runs are whole.
+const WHOLE_IDS_WIDTH: u16 = 97;
+/// From this width on, every column is there.
+const ALL_COLUMNS_WIDTH: u16 = 75;
 
 #[derive(Default)]
 struct View {
@@ -106,7 +110,7 @@ impl View {
         };
         self.runs = context.client.runs(&query).take(RUNS_MAX).await?;
         // A person with a role in one namespace alone sees no nodes; that is no reason to see no runs.
-        self.nodes = context.client.nodes(None, None).all().await.unwrap_or_default();
+        self.nodes = present(context.client.nodes(None, None).all().await.unwrap_or_default());
         self.cluster = context.client.cluster().await.ok();
         Ok(())
     }
@@ -122,7 +126,7 @@ impl View {
         .areas(frame.area());
         frame.render_widget(Paragraph::new(self.headline(url)), head);
         frame.render_widget(self.nodes(), nodes);
-        frame.render_widget(self.runs(), runs);
+        frame.render_widget(self.runs(runs.width), runs);
         let foot_text = match &self.trouble {
             Some(trouble) => Line::styled(trouble.clone(), Style::new().fg(Color::Red)),
             None => {
@@ -142,8 +146,9 @@ impl View {
         Line::from(vec![
             Span::styled("Mainspring ", Style::new().add_modifier(Modifier::BOLD)),
             Span::raw(format!(
-                "{url}   {running} running, {waiting} waiting, {} nodes, {members} schedulers",
-                self.nodes.len()
+                "{url}   {running} running, {waiting} waiting, {}, {}",
+                count(self.nodes.len(), "node"),
+                count(members, "scheduler")
             )),
         ])
     }
@@ -175,28 +180,43 @@ impl View {
             .block(Block::new())
     }
 
-    fn runs(&self) -> Table<'_> {
+    /// Where there is little room, ids are told by their ends, and then whatever else a person can do without is left out.
+    fn runs(&self, width: u16) -> Table<'_> {
         let now = clock();
+        let (short, few) = (width < WHOLE_IDS_WIDTH, width < ALL_COLUMNS_WIDTH);
         let rows = self.runs.iter().map(|run| {
-            Row::new(vec![
-                Cell::from(run.id.to_string()),
+            let id = run.id.to_string();
+            let mut cells = vec![
+                Cell::from(if short { end_of(&id) } else { id }),
                 Cell::from(run.job_name.clone().unwrap_or_default()),
                 Cell::from(run.state.name()).style(Style::new().fg(state_color(run.state))),
                 Cell::from(age(run.created_at.0, now)),
-                Cell::from(took(run)),
-                Cell::from(why(run)),
-            ])
+            ];
+            if !few {
+                cells.extend([Cell::from(took(run)), Cell::from(why(run))]);
+            }
+            Row::new(cells)
         });
-        let widths = [
-            Constraint::Length(31),
-            Constraint::Length(24),
-            Constraint::Length(13),
-            Constraint::Length(6),
-            Constraint::Length(8),
-            Constraint::Min(10),
-        ];
-        Table::new(rows, widths).header(heading(["RUN", "JOB", "STATE", "AGE", "TOOK", "WHY"]))
+        let id = Constraint::Length(if short { 9 } else { 31 });
+        let [job, state, age, took] = [24, 13, 6, 8].map(Constraint::Length);
+        if few {
+            return Table::new(rows, [id, Constraint::Fill(1), state, age])
+                .header(heading(["RUN", "JOB", "STATE", "AGE"]));
+        }
+        Table::new(rows, [id, job, state, age, took, Constraint::Min(10)])
+            .header(heading(["RUN", "JOB", "STATE", "AGE", "TOOK", "WHY"]))
     }
+}
+
+/// Those that have not left.
+fn present(mut nodes: Vec<Node>) -> Vec<Node> {
+    nodes.retain(|node| node.state != "left");
+    nodes
+}
+
+/// The end of an id: its beginning is the time, and much the same for all that is seen at once.
+fn end_of(id: &str) -> String {
+    format!("…{}", &id[id.len().saturating_sub(8)..])
 }
 
 fn heading<const N: usize>(words: [&'static str; N]) -> Row<'static> {
@@ -211,5 +231,60 @@ const fn state_color(state: RunState) -> Color {
         RunState::Success => Color::Green,
         RunState::Failed | RunState::FinalFailed => Color::Red,
         RunState::Cancelled | RunState::Skipped => Color::Magenta,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(width: u16, there: &[&str], absent: &[&str]) {
+        let (id, job) = ("run_01hf7yat00000000000000000a", "job_00000000000000000000000001");
+        let run = json!({
+            "id": id, "namespace": "default", "job": job, "job_name": "etl", "job_version": 1, "ad_hoc": true,
+            "state": "final_failed", "version": 1, "attempt": 2, "attempts_max": 4, "losses": 0, "priority": 0,
+            "submitted_by": "ann", "created_at": "2026-01-01T00:00:00Z",
+        });
+        let view = View { runs: vec![serde_json::from_value(run).unwrap()], ..View::default() };
+        let mut terminal = Terminal::new(TestBackend::new(width, 8)).unwrap();
+        terminal.draw(|frame| view.draw(frame, "http://h")).unwrap();
+        let screen = terminal.backend().to_string();
+        there.iter().for_each(|words| assert!(screen.contains(words), "`{words}` is missing in {screen}"));
+        absent.iter().for_each(|words| assert!(!screen.contains(words), "`{words}` is in {screen}"));
+    }
+
+    #[test]
+    fn runs_are_told_apart_on_any_screen() {
+        check(120, &["run_01hf7yat00000000000000000a", "etl", "final_failed", "WHY"], &[]);
+        check(80, &["…0000000a ", "etl", "final_failed", "WHY"], &["run_0"]);
+        check(40, &["…0000000a ", "etl", "final_failed", "AGE"], &["run_0", "WHY"]);
+    }
+
+    #[test]
+    fn one_of_a_kind_is_one() {
+        let check = |view: &View, end: &str| {
+            let words = view.headline("u").to_string();
+            assert!(words.ends_with(end), "{words}");
+        };
+        check(&View::default(), "0 nodes, 0 schedulers");
+        let time = "2026-01-01T00:00:00Z";
+        let id = "mem_01hf7yat00000000000000000a";
+        let member = json!({ "id": id, "address": "", "seen_at": time, "load": 0, "software": "0" });
+        let cluster = json!({ "software": "0", "now": time, "members": [member], "cells": [] });
+        let node = |state: &str| {
+            let node = json!({
+                "id": "node_01hf7yat00000000000000000a", "name": "a", "pool": "default", "cell": 0, "state": state,
+                "labels": {}, "capacity": {}, "slots": 1, "weight": 1, "revision": 1, "joined_at": time,
+                "updated_at": time,
+            });
+            serde_json::from_value(node).unwrap()
+        };
+        let cluster = serde_json::from_value(cluster).unwrap();
+        let nodes = present(vec![node("left"), node("up")]);
+        check(&View { cluster: Some(cluster), nodes, ..View::default() }, "1 node, 1 scheduler");
     }
 }
