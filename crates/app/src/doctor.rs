@@ -200,7 +200,8 @@ fn check_cells(cells: &[Cell], now: Timestamp, findings: &mut Vec<Finding>) {
             findings.push(finding(Severity::Failure, "cells", message, remedy));
         }
         if let Some(pause) = &cell.pause {
-            let message = format!("cell {} is paused by {}: {}", cell.cell, pause.by, pause.note);
+            let note = if pause.note.is_empty() { String::new() } else { format!(": {}", pause.note) };
+            let message = format!("cell {} is paused by {}{note}", cell.cell, pause.by);
             findings.push(finding(Severity::Note, "cells", message, "resume it when the reason is gone"));
         }
     }

@@ -117,13 +117,13 @@ async fn why_is_told_of_runs_that_are_only_in_the_store() {
 async fn what_would_help_can_be_typed_as_it_is_told() {
     let world = World::start().await;
     world.job("default", "etl").await;
+    world.post("/v1/jobs/etl/pause", json!({})).await.expect(200);
     let run = world.run("default", "etl").await;
     let remedy = async || {
         let why = world.get(&format!("/v1/runs/{run}/why")).await.expect(200);
         assert!(text(&why["summary"]).ends_with(&text(&why["reason"]["remedy"])), "{why}");
         text(&why["reason"]["remedy"])
     };
-    world.post("/v1/jobs/etl/pause", json!({})).await.expect(200);
     assert_eq!(remedy().await, "resume the job with `mainspring resume etl`");
     world.post("/v1/jobs/etl/resume", json!({})).await.expect(200);
     world.post("/v1/cells/0/pause", json!({})).await.expect(200);
