@@ -7,12 +7,13 @@ use mainspring_model::{
     CellId, MemberId, NodeState, Reason, RunId, Shelf, Timestamp, limits as model_limits,
 };
 use mainspring_store::{RecordQuery, ShelfQuery, Versions};
-use mainspring_wire::api::{Cell, Doctor, Finding, Severity};
+use mainspring_wire::api::{self, Cell, Doctor, Finding, Severity};
 
 use crate::app::App;
 use crate::audit::verify;
 use crate::error::Result;
 use crate::operation::Operation;
+use crate::ports::LiveRun;
 use crate::principal::Caller;
 use crate::record;
 
@@ -20,6 +21,9 @@ use crate::record;
 const MEMBER_SILENT: Duration = Duration::from_secs(60);
 /// Clocks that differ by more than this show in what people read.
 const CLOCK_APART: Duration = Duration::from_secs(5);
+/// Jobs that are looked at, and so many at once: a specification may be large.
+const JOBS_LOOKED_AT: usize = 10_000;
+const JOBS_AT_ONCE: usize = 100;
 /// Runs of each cell that are asked why they wait.
 const WAITING_LOOKED_AT: usize = 200;
 /// Records of the audit that are looked through, the newest.
@@ -124,45 +128,49 @@ impl App {
 
     /// Runs that wait for what does not come by itself, among those that wait first.
     async fn check_waiting(&self, cells: &[Cell], findings: &mut Vec<Finding>) -> Result<()> {
-        let mut stuck: BTreeMap<(String, String), usize> = BTreeMap::new();
+        let mut stuck: BTreeMap<String, (usize, String)> = BTreeMap::new();
+        let mut unasked = 0;
         for cell in cells.iter().map(|cell| CellId(cell.cell)) {
-            let query = ShelfQuery {
-                cell,
-                shelf: Shelf::Waiting,
-                after: None,
-                rank_max: None,
-                limit: WAITING_LOOKED_AT,
-            };
+            let (shelf, limit) = (Shelf::Waiting, WAITING_LOOKED_AT);
+            let query = ShelfQuery { cell, shelf, after: None, rank_max: None, limit };
             let waiting = self.store.shelf(query).await?.rows;
             let ids: Vec<RunId> = waiting.iter().map(|run| run.head.id).collect();
-            // Who owns it may not answer just now, which is another finding.
-            let live = self.cells.live(cell, &ids).await.unwrap_or_default();
-            for reason in live.into_iter().filter_map(|live| live.reason) {
-                if matches!(reason, Reason::NoNode(_) | Reason::Quarantined { .. }) {
-                    *stuck.entry((reason.to_string(), reason.remedy())).or_default() += 1;
+            let Ok(live) = self.cells.live(cell, &ids).await else {
+                unasked += usize::from(!ids.is_empty());
+                continue;
+            };
+            for LiveRun { run, reason } in live {
+                if let Some(reason @ (Reason::NoNode(_) | Reason::Quarantined { .. })) = reason {
+                    let mut told = api::Reason::from(&reason);
+                    told.name(&run.head, None, cell);
+                    let example = format!("for {}: {}", run.head.id, told.remedy);
+                    stuck.entry(told.message).or_insert((0, example)).0 += 1;
                 }
             }
         }
-        for ((reason, remedy), count) in stuck {
-            let message = match count {
-                1 => format!("a run waits: {reason}"),
-                count => format!("{count} runs wait: {reason}"),
-            };
-            findings.push(finding(Severity::Warning, "waiting", message, &remedy));
+        for (reason, (count, remedy)) in stuck {
+            let runs = if count == 1 { "1 run waits".to_owned() } else { format!("{count} runs wait") };
+            findings.push(finding(Severity::Warning, "waiting", format!("{runs}: {reason}"), &remedy));
+        }
+        if unasked > 0 {
+            let message = format!("who owns {unasked} of the cells could not be asked why runs wait there");
+            let remedy = "ask each server: `mainspring --url URL doctor`";
+            findings.push(finding(Severity::Note, "waiting", message, remedy));
         }
         Ok(())
     }
 
-    /// Jobs whose current version cannot be read.
+    /// Jobs whose current version cannot be read, among the first.
     async fn check_jobs(&self, findings: &mut Vec<Finding>) -> Result<()> {
         let mut after = None;
-        loop {
-            let page = self.store.jobs(None, after, model_limits::PAGE_ROWS_MAX).await?;
+        for _ in 0..JOBS_LOOKED_AT / JOBS_AT_ONCE {
+            let page = self.store.jobs(None, after, JOBS_AT_ONCE).await?;
             let keys: Vec<_> = page.rows.iter().map(|job| (job.id, job.current_version)).collect();
-            for ((id, version), error) in Versions::read(&*self.store, &keys).await?.damaged {
+            for ((id, version), _) in Versions::read(&*self.store, &keys).await?.damaged {
                 let name = page.rows.iter().find(|job| job.id == id).map_or("", |job| &job.name);
-                let message = format!("version {version} of the job `{name}` ({id}) cannot be read: {error}");
-                let remedy = "put the job anew with `mainspring apply`, or delete it";
+                let message = format!("version {version} of the job `{name}` ({id}) cannot be read");
+                let remedy =
+                    "put the job anew with `mainspring apply`, or delete it; the server's log says more";
                 findings.push(finding(Severity::Failure, "jobs", message, remedy));
             }
             after = page.rows.last().filter(|_| page.more).map(|job| job.id);
@@ -170,6 +178,9 @@ impl App {
                 return Ok(());
             }
         }
+        let message = format!("only the first {JOBS_LOOKED_AT} jobs were looked at");
+        findings.push(finding(Severity::Note, "jobs", message, "nothing to do"));
+        Ok(())
     }
 
     async fn check_audit(&self, findings: &mut Vec<Finding>) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Why a use case did not do what was asked: a code for programs, a sentence for people, the fields that are wrong.
 //!
-//! Internal causes go to the log where they happen and never into a sentence.
+//! Internal causes go to the log where they happen and never into a sentence; of a damaged row the sentence says which it is.
 
 use mainspring_engine::Answer;
 use mainspring_model::ErrorCode;

@@ -45,7 +45,7 @@ pub use calendars::CalendarShelf;
 pub use content_range::{RangeError, parse_range};
 pub use error::{Error, Result};
 pub use hooks::HookRequest;
-pub use identity::{Bootstrap, NodeIdentity, Opened, Origin};
+pub use identity::{Bootstrap, NodeIdentity, Opened, Origin, has_credential};
 pub use jobs::PutJob;
 pub use operation::{Operation, Place};
 pub use paging::PageRequest;

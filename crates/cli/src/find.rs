@@ -24,6 +24,8 @@ pub(crate) enum Fit {
     Active,
     /// Those that wait to be tried again.
     Failed,
+    /// Those that are over.
+    Ended,
 }
 
 impl Fit {
@@ -32,6 +34,7 @@ impl Fit {
             Self::Any => "",
             Self::Active => " state:active",
             Self::Failed => " state:failed",
+            Self::Ended => " state:ended",
         }
     }
 
@@ -40,6 +43,7 @@ impl Fit {
             Self::Any => "",
             Self::Active => " that is not over",
             Self::Failed => " that waits to be tried again",
+            Self::Ended => " that is over",
         }
     }
 }

@@ -157,7 +157,7 @@ fn a_task_that_does_not_obey_is_gone_before_another_node_has_the_run(store: Stor
     let mut world = World::new(store);
     let [begun, go, both] = ["begun", "go", "both"].map(|name| world.path(name).display().to_string());
     let script = format!(
-        "trap '' TERM; for other in $(cat {begun} 2>/dev/null); do [ ! -e /proc/$other ] || echo $other > {both}; done; \
+        "trap '' TERM; for other in $(cat {begun} 2>/dev/null); do grep -qs 'State:.[^ZX]' /proc/$other/status && echo $other > {both}; done; \
          echo $$ >> {begun}; while [ ! -e {go} ]; do sleep 0.1; done; exit 5"
     );
     let job =

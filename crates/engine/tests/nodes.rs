@@ -42,15 +42,24 @@ fn a_silent_node_that_is_known_to_be_gone_is_not_waited_for() {
     lose(&mut world, patient);
     world.states(&[run], RunState::Running);
     world.silence(patient);
+    // The next owner has heard nobody, and knows no better at first.
+    world.take_over();
+    lose(&mut world, patient);
+    world.states(&[run], RunState::Running);
     world.pass(world.config.lost_after);
     world.node("spare");
     world.hush();
     lose(&mut world, patient);
-    world.expect(&["3: done", "start r1#2 on spare"]);
+    world.expect(&["4: done", "start r1#2 on spare"]);
     assert_eq!(world.node_state(patient), NodeState::Lost);
     assert_eq!(world.earlier(run), [Cause::Lost { node: patient }]);
+    // A repeat does not bring back what somebody removed meanwhile.
+    let expected = world.store.node(patient).unwrap().revision;
+    let removal = Write::RemoveNode { id: patient, expected };
+    world.store.commit(&Transaction::unfenced(vec![removal])).unwrap();
     lose(&mut world, patient);
-    world.expect(&["4: done"]);
+    world.expect(&["5: done"]);
+    assert_eq!(world.store.node(patient), None);
     world.finish(run);
 }
 

@@ -50,7 +50,7 @@ impl Node {
         matches!(self.state, NodeState::Up) && self.slots == 0
     }
 
-    /// Whether it holds nothing and is not expected back.
+    /// Whether it was given up, or said goodbye: nothing starts there.
     pub const fn is_gone(&self) -> bool {
         matches!(self.state, NodeState::Lost | NodeState::Left)
     }

@@ -9,6 +9,7 @@ mod artifacts;
 mod cells;
 mod clock;
 mod error;
+mod gone_nodes;
 mod health;
 pub mod http;
 mod identity;

@@ -4,12 +4,14 @@
 use std::time::Duration;
 
 use mainspring_model::{JobId, Timestamp, limits};
-use mainspring_store::{RecordRetention, Result, Retention, Store, Transaction, Versions, Write};
+use mainspring_store::{RecordRetention, Result, Retention, Store, Versions};
 use tokio::time::{Instant, sleep};
 use tracing::{debug, warn};
 
+use crate::gone_nodes;
+
 /// Rows removed at once.
-const ROWS_AT_ONCE: usize = 500;
+pub(crate) const ROWS_AT_ONCE: usize = 500;
 /// Jobs whose rules are read at once.
 const JOBS_AT_ONCE: usize = 500;
 /// The shortest pause after rows were removed.
@@ -50,17 +52,17 @@ pub(crate) enum Scope {
 }
 
 /// Leaves the store to others for most of the time.
-struct Pace {
+pub(crate) struct Pace {
     began: Instant,
 }
 
 impl Pace {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { began: Instant::now() }
     }
 
     /// Something was looked at.
-    async fn looked(&mut self) {
+    pub(crate) async fn looked(&mut self) {
         let took = self.began.elapsed();
         if took >= REST_WORTH {
             self.rest(took * REST).await;
@@ -68,7 +70,7 @@ impl Pace {
     }
 
     /// Rows were removed, and there may be more: they are in the way until they are gone, so it rests for half of the time.
-    async fn removed(&mut self) {
+    pub(crate) async fn removed(&mut self) {
         self.rest(self.began.elapsed().max(BREATH)).await;
     }
 
@@ -97,37 +99,12 @@ impl Round<'_> {
         while self.store.retain_records(expired.clone(), ROWS_AT_ONCE).await? == ROWS_AT_ONCE as u64 {
             pace.removed().await;
         }
-        self.hold_nodes(&mut pace).await?;
+        gone_nodes::remove(self, &mut pace).await?;
         self.hold_jobs(after, &mut pace).await?;
         if scope == Scope::All {
             self.hold_strays(&mut pace).await?;
         }
         Ok(())
-    }
-
-    /// Nodes that were lost or left so long ago that nothing tells of them any more. One that returns after all joins like a
-    /// new one.
-    async fn hold_nodes(&self, pace: &mut Pace) -> Result<()> {
-        let mut after = None;
-        loop {
-            let page = self.store.all_nodes(after, limits::PAGE_ROWS_MAX).await?;
-            let gone = page
-                .rows
-                .iter()
-                .filter(|node| node.is_gone() && self.now.since(node.updated_at) > self.keeping.runs);
-            let removals = gone.map(|node| Write::RemoveNode { id: node.id, expected: node.revision });
-            let removals: Vec<Write> = removals.collect();
-            if !removals.is_empty() {
-                debug!(removed = removals.len(), "nodes that are gone were removed");
-                // One that said hello meanwhile has another revision.
-                self.store.commit(Transaction::unfenced(removals)).await?;
-            }
-            pace.looked().await;
-            after = page.rows.last().map(|node| node.id);
-            if !(page.more && (self.may_go_on)()) {
-                return Ok(());
-            }
-        }
     }
 
     /// Runs of jobs, as each job says.
@@ -212,11 +189,8 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use mainspring_model::spec::{self, Format};
-    use mainspring_model::{
-        CellId, Job, JobVersion, Node, NodeId, NodeState, Payload, Resources, Run, RunHead, RunId, RunState,
-        RunStatus,
-    };
-    use mainspring_store::{Measurement, Metered, Recorder, RunQuery};
+    use mainspring_model::{CellId, Job, JobVersion, Payload, Run, RunHead, RunId, RunState, RunStatus};
+    use mainspring_store::{Measurement, Metered, Recorder, RunQuery, Transaction, Write};
     use mainspring_store_mem::MemStore;
 
     use super::*;
@@ -292,41 +266,6 @@ mod tests {
         tokio::time::advance(Duration::from_millis(90)).await;
         pace.removed().await;
         assert_eq!(began.elapsed(), Duration::from_millis(1 + 90 + 90) + BREATH);
-    }
-
-    #[tokio::test]
-    async fn nodes_that_are_gone_go_with_the_runs_that_name_them() {
-        let store = MemStore::default();
-        let node = |n: u8, state: NodeState, on: u32| {
-            let node = Node {
-                id: NodeId::from_bytes([n; 16]),
-                cell: CellId(0),
-                name: "worker".into(),
-                pool: "default".into(),
-                labels: Default::default(),
-                capacity: Resources::ZERO,
-                slots: 1,
-                weight: 1,
-                handlers: Vec::new(),
-                state,
-                revision: 1,
-                joined_at: day(0),
-                updated_at: day(on),
-            };
-            Write::PutNode(Box::new(node))
-        };
-        let draining = NodeState::Draining { deadline: day(1) };
-        let writes = vec![
-            node(1, NodeState::Lost, 60),
-            node(2, NodeState::Left, 60),
-            node(3, NodeState::Lost, 90),
-            node(4, NodeState::Up, 1),
-            node(5, draining, 1),
-        ];
-        store.commit(Transaction::unfenced(writes)).await.unwrap();
-        hold(&store, Keeping::default(), Scope::Jobs).await;
-        let left = store.all_nodes(None, 10).await.unwrap().rows;
-        assert_eq!(left.iter().map(|node| node.id.as_bytes()[0]).collect::<Vec<_>>(), [3, 4, 5]);
     }
 
     async fn hold(store: &dyn Store, keeping: Keeping, scope: Scope) {

@@ -51,7 +51,7 @@ pub(crate) struct Task {
     pub(crate) stopped_by: Option<StopCause>,
 }
 
-/// Since when, and until when it is looked again.
+/// Since when it is looked for, and when it is looked for again.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AwaitsStatus {
     pub(crate) since_us: u64,
@@ -115,6 +115,9 @@ pub(crate) enum Due {
 impl Task {
     /// When to look at it again.
     pub(crate) fn next_us(&self) -> Option<u64> {
+        if let Some(awaits) = self.awaits_status {
+            return Some(awaits.look_at_us);
+        }
         let stage = match self.stage {
             Stage::Running => [self.terms.timeout_at_us, self.terms.deadline_us].into_iter().flatten().min(),
             Stage::Stopping { kill_at_us, look_at_us, .. } => {
@@ -122,8 +125,7 @@ impl Task {
             }
             Stage::Killing { look_at_us, .. } => Some(look_at_us),
         };
-        let status = self.awaits_status.map(|awaits| awaits.look_at_us);
-        [stage, status, self.settle_at_us].into_iter().flatten().min()
+        [stage, self.settle_at_us].into_iter().flatten().min()
     }
 
     /// When its grace is over: no later than its lease.
@@ -134,8 +136,9 @@ impl Task {
     /// What is due by `now_us`.
     pub(crate) fn due(&self, now_us: u64) -> Option<Due> {
         let past = |at: Option<u64>| at.is_some_and(|at| at <= now_us);
-        if past(self.awaits_status.map(|awaits| awaits.look_at_us)) {
-            return Some(Due::Status);
+        if let Some(awaits) = self.awaits_status {
+            // It has ended: nothing else is to be done about it.
+            return past(Some(awaits.look_at_us)).then_some(Due::Status);
         }
         match self.stage {
             Stage::Running if self.exit.is_none() && past(self.terms.timeout_at_us) => {

@@ -15,6 +15,6 @@ mod tokens;
 
 pub(crate) use authenticate::Principals;
 pub use bootstrap::Bootstrap;
-pub use node::NodeIdentity;
+pub use node::{NodeIdentity, has_credential};
 pub use sessions::{Opened, Origin};
 pub(crate) use tokens::ttl_of;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use mainspring_model::{ErrorCode, NodeId, Timestamp, limits};
-use mainspring_store::{Outcome, Record, RecordKey, RecordQuery, Write};
+use mainspring_store::{Outcome, Record, RecordKey, RecordQuery, Store, Write};
 use mainspring_wire::api::{JoinToken, JoinTokenRequest};
 
 use super::documents::{CredentialDocument, JoinDocument};
@@ -167,8 +167,7 @@ impl App {
     }
 
     pub(crate) async fn has_credential(&self, node: NodeId) -> Result<bool> {
-        let claim = self.store.record(record::NODE_CLAIM, &RecordKey::from(&node.as_bytes()[..])).await?;
-        Ok(claim.is_some())
+        Ok(has_credential(&*self.store, node).await?)
     }
 
     /// The removals of all credentials of a node. They are found by reading all: it is done when somebody removes a node.
@@ -200,6 +199,11 @@ impl App {
         let document: CredentialDocument = record::decode(&found)?;
         Ok(NodeIdentity { node: document.node, pool: document.pool })
     }
+}
+
+/// Whether a node was let in, and nobody has taken its credential since.
+pub async fn has_credential(store: &dyn Store, node: NodeId) -> mainspring_store::Result<bool> {
+    Ok(store.record(record::NODE_CLAIM, &RecordKey::from(&node.as_bytes()[..])).await?.is_some())
 }
 
 /// Who knows the token and the nonce knows the credential; who knows only one of them knows nothing.

@@ -99,7 +99,7 @@ impl App {
         let mut reason: Option<api::Reason> = reason.as_ref().map(Into::into);
         if let Some(reason) = &mut reason {
             let spec = self.spec_of(&row).await.ok();
-            reason.name(run, spec.as_deref().map(|spec| spec.name.as_str()), status.cell.0);
+            reason.name(&row.head, spec.as_deref().map(|spec| spec.name.as_str()), status.cell);
         }
         let cause = self.cause_of(status.cause.as_ref()).await;
         let summary = match (&reason, &cause) {
@@ -165,7 +165,7 @@ impl App {
         let verb = if status.started_at.is_some() { "runs" } else { "starts" };
         let mut words = format!("attempt {} {verb} on {name}", status.attempt);
         if self.is_cut_off(status).await {
-            words.push_str(", which is not connected: if it is not back in time, the run goes elsewhere");
+            words.push_str(", which is not connected: if it is not back in time, it is given up");
         }
         if let Some(cancel) = status.cancel() {
             words.push_str(&format!("; {} asked for its end", cancel.by));

@@ -24,10 +24,11 @@ impl App {
             let message = format!("only a run that has ended can be run again; this one is {}", state.name());
             return self.refused(entry, Error::new(ErrorCode::IllegalState, message)).await;
         }
+        let said = Said::again(&request);
         match self.run_again(caller, &row, request).await {
             Ok(again) => {
                 let detail = Some(format!("again {run}").into());
-                self.submit_one(again, Said::default(), Entry { detail, ..entry }).await
+                self.submit_one(again, said, Entry { detail, ..entry }).await
             }
             Err(error) => self.refused(entry, error).await,
         }

@@ -2,7 +2,7 @@
 
 use mainspring_engine::Answer;
 use mainspring_model::{ErrorCode, Namespace, OverlapRule, RunHead, RunId};
-use mainspring_wire::api::{Submit, Submitted};
+use mainspring_wire::api::{RerunRequest, Submit, Submitted};
 
 use crate::app::{App, note_answer};
 use crate::audit::Entry;
@@ -24,6 +24,11 @@ pub(super) struct Said {
 impl Said {
     pub(super) fn by(wish: &Submit) -> Self {
         Self { version: wish.version.is_some(), priority: wish.priority.is_some() }
+    }
+
+    /// What a run was, again: all but the latest version is as it was.
+    pub(super) fn again(request: &RerunRequest) -> Self {
+        Self { version: !request.latest, priority: true }
     }
 }
 

@@ -92,13 +92,13 @@ impl Node {
             }
             Verb::Remove { nodes } => {
                 for node in nodes {
-                    let node = context.client.node(context.find_node(&node).await?).await?;
-                    context.client.remove_node(node.id).await?;
-                    let then = match node.state.as_str() {
-                        "lost" | "left" => " and is listed no more",
-                        _ => "; when it is lost, the same command takes it from the list",
+                    let id = context.find_node(&node).await?;
+                    context.client.remove_node(id).await?;
+                    let then = match context.client.node(id).await {
+                        Ok(_) => "; when it is lost, the same command takes it from the list",
+                        Err(_) => " and is listed no more",
                     };
-                    context.output.say(format!("{} is not let in again{then}", node.name));
+                    context.output.say(format!("{node} is not let in again{then}"));
                 }
             }
             Verb::Token { pool, ttl } => {

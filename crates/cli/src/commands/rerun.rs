@@ -7,6 +7,7 @@ use mainspring_client::api::{BulkAction, RerunRequest};
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::find::Fit;
 use crate::parameter::{Pair, typed};
 
 /// What `rerun` takes.
@@ -40,7 +41,7 @@ impl Rerun {
         if let Some(query) = &self.query {
             return super::bulk::act(context, BulkAction::Rerun, "Rerun", query, self.yes).await;
         }
-        let id = context.find_run(self.run.as_deref().unwrap_or_default()).await?;
+        let id = context.find_run_that(self.run.as_deref().unwrap_or_default(), Fit::Ended).await?;
         let params = if self.params.is_empty() {
             None
         } else {

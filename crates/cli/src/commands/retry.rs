@@ -1,11 +1,12 @@
-//! `mainspring retry RUN…`: a failed run is tried again now, without waiting for its back-off. A run that has failed for good
-//! is over: `rerun` makes a new one of it.
+//! `mainspring retry RUN…`: a failed run is tried again now, without waiting for its back-off, and one of a quarantined job is let
+//! go. A run that has failed for good is over: `rerun` makes a new one of it.
 
 use std::process::ExitCode;
 
 use clap::Args;
+use mainspring_client::Error;
 use mainspring_client::api::BulkAction;
-use mainspring_model::ErrorCode;
+use mainspring_model::{ErrorCode, RunId};
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -33,15 +34,10 @@ impl Retry {
         let mut runs = Vec::new();
         for word in &self.runs {
             let id = context.find_run_that(word, Fit::Failed).await?;
-            let run = context.client.retry(id).await.map_err(|error| {
-                let over = error.code() == Some(ErrorCode::IllegalState);
-                let failure = Failure::from(error).about(id);
-                if over {
-                    failure.hint(format!("`mainspring rerun {id}` makes a new run of it"))
-                } else {
-                    failure
-                }
-            })?;
+            let run = match context.client.retry(id).await {
+                Ok(run) => run,
+                Err(error) => return Err(refused(context, id, error).await),
+            };
             context.output.say(format!("{id} is queued again"));
             runs.push(run);
         }
@@ -50,4 +46,15 @@ impl Retry {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The failure, with what can be done about a run that is over.
+async fn refused(context: &Context, id: RunId, error: Error) -> Failure {
+    let unfit = error.code() == Some(ErrorCode::IllegalState);
+    let failure = Failure::from(error).about(id);
+    // `rerun` refuses one that is not over.
+    if !unfit || context.client.run(id).await.is_ok_and(|run| !run.state.is_terminal()) {
+        return failure;
+    }
+    failure.hint(format!("`mainspring rerun {id}` makes a new run of it"))
 }

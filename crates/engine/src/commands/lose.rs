@@ -17,15 +17,16 @@ impl Cell {
         };
         let entry = self.nodes.get(ix);
         let quiet_after = self.config.quiet_after();
-        if entry.session > 0 && now.since(entry.heard_at) < quiet_after {
+        // Whoever just took over has heard nobody yet, and gives everybody as much time.
+        if !entry.away && now.since(entry.heard_at) < quiet_after {
             let message = format!(
-                "{node} was heard within the last {} s, so it is not gone; end its agent, or drain it",
+                "{node} was not silent for {} s, so it may not be gone; end its agent, drain it, or wait",
                 quiet_after.as_secs().max(1)
             );
             return self.reply_now(request, Answer::Refused { code: ErrorCode::IllegalState, message });
         }
-        if entry.node.state != NodeState::Left || !entry.runs.is_empty() {
-            // One that was being emptied does not come back either.
+        if !entry.node.is_gone() || !entry.runs.is_empty() {
+            // Not even one that was being emptied is expected back.
             self.nodes.change(ix, |entry| entry.node.state = NodeState::Lost);
             self.lose_all(now, vec![ix]);
         }

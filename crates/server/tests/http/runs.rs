@@ -128,6 +128,12 @@ async fn what_would_help_can_be_typed_as_it_is_told() {
     world.post("/v1/jobs/etl/resume", json!({})).await.expect(200);
     world.post("/v1/cells/0/pause", json!({})).await.expect(200);
     assert_eq!(remedy().await, "resume the cell with `mainspring resume --cell 0`");
+    world.job("acme", "load").await;
+    world.post("/v1/jobs/load/pause?namespace=acme", json!({})).await.expect(200);
+    world.post("/v1/cells/0/resume", json!({})).await.expect(200);
+    let run = world.run("acme", "load").await;
+    let why = world.get(&format!("/v1/runs/{run}/why")).await.expect(200);
+    assert_eq!(why["reason"]["remedy"], "resume the job with `mainspring resume -n acme load`");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -16,7 +16,7 @@ use crate::task::{self, AwaitsStatus, Exit};
 
 /// How long the parent of a task of an earlier sidecar has to take note of its end: mostly no time, but some look only now and
 /// then.
-const STATUS_PATIENCE_US: u64 = 10_000_000;
+const STATUS_PATIENCE_US: u64 = 5_000_000;
 
 impl Supervisor {
     /// Takes every child that has ended off the kernel's list.

@@ -21,7 +21,7 @@ impl Supervisor {
     ) {
         let now_us = monotonic_us();
         let task = &mut self.tasks[slot];
-        if task.exit.is_none() {
+        if task.exit.is_none() && task.awaits_status.is_none() {
             task.stopped_by = task.stopped_by.or(cause);
         }
         let grace_us = u64::from(grace_ms.unwrap_or(task.terms.grace_ms)) * 1000;

@@ -24,7 +24,7 @@ const FENCE_TRIES: usize = 3;
 static ADVANCE: Sql =
     Sql::same("UPDATE leases SET seq = ? WHERE cell = ? AND epoch = ? AND seq = ? AND holder IS NOT NULL");
 static PAUSE: Sql = Sql::same("UPDATE leases SET pause = ? WHERE cell = ?");
-/// Whoever writes jobs or removes anything holds this row, which is always there. Jobs keep the caller's order, and removals come
+/// Whoever writes jobs, or removes rows with other writes, holds this row, which is always there. Jobs keep the caller's order, and removals come
 /// after what is written, so neither is locked in the order of its keys like everything else: two that replace what the other
 /// removes would wait for each other. Both are rare.
 static TURN: Sql = Sql::locking(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mainspring_model::{NoNode, NodeFilter, Reason as Model, RunId, Shortage};
+use mainspring_model::{CellId, Namespace, NoNode, NodeFilter, Reason as Model, RunHead, Shortage};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -139,10 +139,16 @@ impl From<&Model> for Reason {
 
 impl Reason {
     /// Puts names into the commands that the remedy tells of, so that they can be typed as they are.
-    pub fn name(&mut self, run: RunId, job: Option<&str>, cell: u16) {
+    pub fn name(&mut self, head: &RunHead, job: Option<&str>, cell: CellId) {
+        let mut job = job.unwrap_or("JOB").to_owned();
+        if head.namespace != Namespace::default() {
+            job = format!("-n {} {job}", head.namespace);
+        }
+        let names = [("RUN", head.id.to_string()), ("CELL", cell.0.to_string()), ("JOB", job)];
         for remedy in [&mut self.remedy, &mut self.remedy_zh] {
-            let named = remedy.replace(" RUN`", &format!(" {run}`")).replace(" CELL`", &format!(" {cell}`"));
-            *remedy = named.replace(" JOB`", &format!(" {}`", job.unwrap_or("JOB")));
+            for (word, name) in &names {
+                *remedy = remedy.replace(&format!(" {word}`"), &format!(" {name}`"));
+            }
         }
     }
 
