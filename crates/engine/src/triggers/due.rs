@@ -8,6 +8,7 @@ use mainspring_model::{ErrorCode, JobId, JobSpec, RunId, Timestamp, limits};
 
 use super::catch_up::catch_up;
 use super::cursor::Again;
+use super::fire::Making;
 use super::ledger::{Occurrence, Outcome};
 use super::needs::{PASSED, lacked};
 use super::pending::End;
@@ -209,7 +210,7 @@ impl Cell {
                 break; // There are no more moments.
             }
             let id = self.triggers.entries[ix].row.key.run_at(*planned);
-            self.fire(now, ix, spec, trigger, *planned, (id, 0));
+            self.fire(now, ix, spec, trigger, *planned, Making::new(now, id, 0));
             self.tell_over(again.old.get(planned).copied());
             spent = self.triggers.entries[ix].row.state.is_spent(trigger);
             if spent {
@@ -245,7 +246,7 @@ impl Cell {
                 let planned = due.unwrap_or(now);
                 entry.row.state.cursor = planned;
                 let id = entry.row.key.run_at(planned);
-                let fired = self.fire(now, ix, spec, trigger, planned, (id, 0));
+                let fired = self.fire(now, ix, spec, trigger, planned, Making::new(now, id, 0));
                 if let Some(last) = ends.pop() {
                     self.tell_end(last.run);
                 }
@@ -268,7 +269,7 @@ impl Cell {
                         let line = Occurrence::one(planned, now, Outcome::Skipped);
                         self.note(ix, None, Occurrence { reason: reason.into(), ..line });
                     } else {
-                        self.fire(now, ix, spec, trigger, planned, (id, depth));
+                        self.fire(now, ix, spec, trigger, planned, Making::new(now, id, depth));
                     }
                     self.tell_end(run);
                     self.triggers.entries[ix].row.state.cursor = planned;

@@ -14,6 +14,20 @@ use crate::keys;
 use crate::message::{Answer, Message};
 use crate::shape::priority_of;
 
+/// A run to be made.
+pub(super) struct Making {
+    id: RunId,
+    /// How many runs led to it.
+    depth: u16,
+    created_at: Timestamp,
+}
+
+impl Making {
+    pub(super) fn new(now: Timestamp, id: RunId, depth: u16) -> Self {
+        Self { id, depth, created_at: now }
+    }
+}
+
 impl Cell {
     /// Makes the run of a planned moment; false when the ledger says why there is none.
     pub(super) fn fire(
@@ -23,7 +37,7 @@ impl Cell {
         spec: &Arc<JobSpec>,
         trigger: &Trigger,
         planned: Timestamp,
-        (id, depth): (RunId, u16),
+        Making { id, depth, created_at }: Making,
     ) -> bool {
         let mut line = Occurrence::one(planned, now, Outcome::Fired);
         if let Some(run) = self.runs.find(id) {
@@ -41,7 +55,7 @@ impl Cell {
             self.note(ix, None, line);
             return false;
         }
-        let head = match self.head_of(now, ix, spec, trigger, planned, id) {
+        let head = match self.head_of(created_at, ix, spec, trigger, planned, id) {
             Ok(head) => head,
             Err(wrong) => {
                 line.outcome = Outcome::Missed;
@@ -189,7 +203,9 @@ impl Cell {
             entry.waits = false;
             let (last, awaits_end, fired) =
                 (entry.row.state.last, entry.row.state.awaits_end, entry.row.state.fired);
-            let made = self.fire(now, ix, spec, trigger, planned, (id, 0));
+            // A moment just after that of an end may be a little ahead: no run is older than its moment.
+            let making = Making { created_at: now.max(planned), ..Making::new(now, id, 0) };
+            let made = self.fire(now, ix, spec, trigger, planned, making);
             // Nothing begins before its moment: the next one's is before this.
             planned = planned - Duration::from_micros(1);
             let state = &mut self.triggers.entries[ix].row.state;
