@@ -67,6 +67,8 @@ pub struct Cell {
     pub(crate) stats: Stats,
     /// The store contradicted the memory: the cell must be given up and loaded anew.
     pub(crate) diverged: Option<String>,
+    /// What the store answered after the lease, which may be renewed yet.
+    unheard: Vec<Event>,
 }
 
 /// What a new owner knows before it loads: its lease, and the cell's nodes and pause as read from the store.
@@ -112,19 +114,36 @@ impl Cell {
             poll_armed: Armed::NOT,
             stats: Stats::default(),
             diverged: None,
+            unheard: Vec::new(),
         };
         cell.remember(&memories);
         cell.begin_loading(now, nodes);
         cell
     }
 
-    /// One event. A cell whose lease ended does nothing at all: it may have a successor.
+    /// One event. A cell whose lease ended does nothing at all: it may have a successor. If it turns out to have none, what the
+    /// store answered meanwhile is heard then: nobody asks for it again.
     pub fn handle(&mut self, now: Timestamp, event: Event) {
         self.last_now = now;
-        if now >= self.lease_until || self.diverged.is_some() {
-            self.refuse(&event);
-            return;
+        if self.diverged.is_some() {
+            return self.refuse(&event);
         }
+        if now >= self.lease_until {
+            return match event {
+                Event::ShelfRead(_)
+                | Event::TriggersRead(_)
+                | Event::SpecsRead(_)
+                | Event::MomentsRead(_) => self.unheard.push(event),
+                event => self.refuse(&event),
+            };
+        }
+        for event in std::mem::take(&mut self.unheard) {
+            self.take(now, event);
+        }
+        self.take(now, event);
+    }
+
+    fn take(&mut self, now: Timestamp, event: Event) {
         // What is not loaded yet must not be taken for a stranger, and no time passes for it.
         if self.loading.is_some() && !matches!(event, Event::ShelfRead(_) | Event::TriggersRead(_)) {
             self.refuse(&event);

@@ -80,3 +80,19 @@ fn a_row_that_somebody_else_changed_makes_the_cell_step_down() {
     world.expect(&["2: refused NotOwner"]);
     assert!(world.cell.cut().is_none());
 }
+
+#[test]
+fn what_the_store_answered_after_the_lease_is_heard_when_it_is_renewed() {
+    let mut world = World::new();
+    world.node("a");
+    let job = world.trigger_job(&["every: 60s, offset: 20s"]);
+    world.late = Some(Vec::new());
+    world.pass(secs(59));
+    assert!(world.late.as_ref().is_some_and(|late| !late.is_empty()), "what the trigger says is being read");
+    world.now = world.now + limits::LEASE_TTL;
+    world.answer_late();
+    assert_eq!(world.runs_of(&job).len(), 0, "it may have a successor");
+    world.cell.renewed(world.now + limits::LEASE_TTL);
+    world.handle(Event::Tick);
+    assert_eq!(world.runs_of(&job).len(), 1, "it had none");
+}
