@@ -378,6 +378,8 @@ impl Agent {
             self.forgotten.clear();
             // Its id lived in the journal: it joins anew, and the old node is given up.
             self.wipes += 1;
+            // Nobody waits longer for a stranger.
+            self.patience = limits::LOST_AFTER;
             self.node.id =
                 NodeId::new(Timestamp::ZERO, (u128::from(self.wipes) << 16) + self.index as u128 + 1);
             self.session = 0;

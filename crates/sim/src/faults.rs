@@ -1,13 +1,23 @@
 //! How each fault of a plan befalls the world, and how it passes.
 
+use mainspring_model::AttemptToken;
+use mainspring_model::spec::OnDisconnect;
+
 use crate::agent::Doings;
 use crate::checker::Violation;
+use crate::jobs::Nature;
 use crate::plan::{BUSY_UNTIL, DAY, FaultKind, Host, REST_BY, SECOND};
 use crate::scheduler::Scheduler;
 use crate::world::{Item, World};
 
 impl World {
     pub(crate) fn fault(&mut self, kind: FaultKind) -> Result<(), Violation> {
+        let kind = match kind {
+            FaultKind::KillWhileBusy { agent, down } if self.is_busy(agent) => {
+                FaultKind::KillAgent { agent, down }
+            }
+            kind => kind,
+        };
         self.trace.say(self.now, format_args!("FAULT {kind:?}"));
         let until = self.now + kind.span();
         let of_an_agent = matches!(
@@ -16,6 +26,7 @@ impl World {
                 | FaultKind::Reboot { .. }
                 | FaultKind::Wipe { .. }
                 | FaultKind::Leave { .. }
+                | FaultKind::KillWhileBusy { .. }
         );
         if !of_an_agent {
             self.disturbed_until = self.disturbed_until.max(until);
@@ -28,6 +39,12 @@ impl World {
             FaultKind::Pause { host: Host::Agent(index), .. } => self.agents[index].paused_until = until,
             FaultKind::Pause { .. } => {}
             FaultKind::KillAgent { agent, .. } => self.agents[agent].die(self.now),
+            FaultKind::KillWhileBusy { .. } => {
+                if self.now < BUSY_UNTIL {
+                    self.agenda.at(self.now + SECOND / 2, Item::Fault(kind));
+                }
+                return Ok(());
+            }
             FaultKind::Reboot { agent, .. } | FaultKind::Wipe { agent, .. } => {
                 let wipe = matches!(kind, FaultKind::Wipe { .. });
                 let tasks = self.agents[agent].go_down(self.now, wipe);
@@ -79,6 +96,16 @@ impl World {
         }
         self.agenda.at(until, Item::Over(kind));
         Ok(())
+    }
+
+    /// Whether a living agent has a task that goes on for long, and is ended with its lease.
+    fn is_busy(&self, agent: usize) -> bool {
+        let is_long = |token: &AttemptToken| {
+            let run = self.store.core.run(token.run);
+            let job = run.and_then(|run| self.jobs.iter().find(|sim| sim.job.id == run.head.job));
+            job.is_some_and(|sim| sim.nature == Nature::Long && sim.spec.on_disconnect == OnDisconnect::Stop)
+        };
+        self.agents[agent].alive && self.agents[agent].executing().iter().any(is_long)
     }
 
     pub(crate) fn fault_over(&mut self, kind: FaultKind) {

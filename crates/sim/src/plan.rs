@@ -10,6 +10,8 @@ use crate::rng::Rng;
 pub(crate) const SECOND: i64 = 1_000_000;
 /// One day.
 pub(crate) const DAY: i64 = 86_400 * SECOND;
+/// In one of so many seeds some nodes are waited for longer than others.
+const PATIENT_SEEDS: u64 = 3;
 /// Faults happen and work arrives until then.
 pub(crate) const BUSY_UNTIL: i64 = 100 * SECOND;
 /// Everything must have come to rest by then.
@@ -32,6 +34,8 @@ pub(crate) struct Plan {
     pub runs: usize,
     /// Which triggers it has.
     pub profile: Profile,
+    /// Whether some nodes are waited for longer than others.
+    pub is_patient: bool,
     /// What befalls it, by time.
     pub faults: Vec<Fault>,
 }
@@ -94,6 +98,8 @@ pub(crate) enum FaultKind {
     Wipe { agent: usize, down: i64 },
     /// The agent ends on purpose when it holds nothing, says so, and starts again later.
     Leave { agent: usize, down: i64 },
+    /// An agent dies as soon as it has a task that will go on for long.
+    KillWhileBusy { agent: usize, down: i64 },
     /// Nothing gets from one to the other.
     Cut { from: Host, to: Host, span: i64 },
     /// Messages are lost, doubled and late.
@@ -142,9 +148,15 @@ impl Plan {
         }
         let profile = Profile::of(seed);
         faults.extend(clock_faults(seed, schedulers, profile));
+        let is_patient = seed.is_multiple_of(PATIENT_SEEDS);
+        if is_patient {
+            // Longer than others may be away.
+            let (at, down) = (rng.range(5, 30) * SECOND, 22 * SECOND);
+            faults.push(Fault { at, kind: FaultKind::KillWhileBusy { agent: 0, down } });
+        }
         faults.sort_by_key(|fault| fault.at);
         let runs = if profile == Profile::Ordinary { runs } else { runs / 4 };
-        Self { seed, schedulers, agents, cells, waiting_max, runs, profile, faults }
+        Self { seed, schedulers, agents, cells, waiting_max, runs, profile, is_patient, faults }
     }
 }
 
@@ -244,7 +256,8 @@ impl FaultKind {
             | Self::Reboot { down, .. }
             | Self::Wipe { down, .. }
             | Self::WallClockJump { down, .. }
-            | Self::Leave { down, .. } => *down,
+            | Self::Leave { down, .. }
+            | Self::KillWhileBusy { down, .. } => *down,
             Self::Pause { span, .. }
             | Self::Cut { span, .. }
             | Self::Noise { span, .. }

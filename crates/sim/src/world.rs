@@ -30,8 +30,7 @@ use crate::trace::Trace;
 
 /// Schedulers look at their timers this often.
 pub(crate) const TICK: i64 = SECOND / 10;
-/// In one of so many seeds there are nodes that are waited for longer than for the others, and so long.
-const PATIENT_SEEDS: u64 = 3;
+/// How long the nodes are waited for that are waited for longer than the others.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Requests from here on are nobody's.
@@ -120,7 +119,7 @@ impl World {
             poll_every: Duration::from_secs(10),
             ..Config::default()
         };
-        if plan.seed.is_multiple_of(PATIENT_SEEDS) {
+        if plan.is_patient {
             config.patience.extend([0, 2].map(|n| (agent::id(n), PATIENCE)));
         }
         // Rates within 1 % of true; a few percent of a second apart at the start.
