@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use mainspring_model::{AttemptToken, Cause, NodeId, Progress, TimeoutKind, Usage, limits};
 use mainspring_sidecar::AttemptKey;
-use mainspring_sidecar::protocol::{End, Finished, Refusal, Standing, StopCause};
+use mainspring_sidecar::protocol::{End, Finished, Output, Refusal, Standing, StopCause};
 use rustc_hash::FxHashMap;
 
 use crate::core::{KnownStage, KnownTask, TaskEnd};
@@ -136,12 +136,9 @@ pub(crate) fn progress(line: &str) -> Progress {
         Ok(told) if line.starts_with('{') => told,
         _ => {
             let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-            match first.strip_suffix('%').map(|percent| percent.parse().map(|number: f64| number / 100.0)) {
-                Some(Ok(fraction)) => Line { fraction, message: rest.trim().to_owned() },
-                _ => match first.parse() {
-                    Ok(fraction) => Line { fraction, message: rest.trim().to_owned() },
-                    Err(_) => Line { fraction: 0.0, message: line.to_owned() },
-                },
+            match fraction(first) {
+                Some(fraction) => Line { fraction, message: rest.trim().to_owned() },
+                None => Line { fraction: 0.0, message: line.to_owned() },
             }
         }
     };
@@ -150,11 +147,30 @@ pub(crate) fn progress(line: &str) -> Progress {
     Progress { permille: (told.fraction.clamp(0.0, 1.0) * 1000.0).round() as u16, message: message.into() }
 }
 
+/// How far something is: `42%`, `3/7` or `0.42`.
+fn fraction(word: &str) -> Option<f64> {
+    let number = |text: &str| text.parse::<f64>().ok();
+    if let Some(percent) = word.strip_suffix('%') {
+        return Some(number(percent)? / 100.0);
+    }
+    match word.split_once('/') {
+        Some((done, all)) => Some(number(done)? / number(all).filter(|all| *all > 0.0)?),
+        None => number(word),
+    }
+}
+
 /// What is wrong with the result of a task that ended well: whoever relies on it should not find out later.
 fn bad_result(finished: &Finished) -> Option<(&'static str, String)> {
-    if finished.result_too_long {
-        let message = format!("the result is longer than {} bytes", limits::RESULT_BYTES_MAX);
-        return Some(("result_too_large", message));
+    match finished.output {
+        Output::Taken => {}
+        Output::TooLong => {
+            let message = format!("the result is longer than {} bytes", limits::RESULT_BYTES_MAX);
+            return Some(("result_too_large", message));
+        }
+        Output::Unreadable => {
+            let message = "$MAINSPRING_OUTPUT is no plain file that can be read: a link, a pipe or a folder is not taken";
+            return Some(("result_unreadable", message.to_owned()));
+        }
     }
     let result = finished.result.as_ref().filter(|result| !result.is_empty())?;
     let wrong = check_json(result).err()?;
@@ -186,6 +202,9 @@ mod tests {
             ("0.5", 500, ""),
             ("42% of the tables", 420, "of the tables"),
             (r#"{"fraction": 0.25, "message": "half way to half"}"#, 250, "half way to half"),
+            ("3/4 tables", 750, "tables"),
+            ("0/0", 0, "0/0"),
+            ("in/out 5", 0, "in/out 5"),
             ("loading", 0, "loading"),
             ("7 files", 1000, "files"),
             ("NaN", 0, ""),
@@ -210,7 +229,7 @@ mod tests {
             log_end: 0,
             log_dropped_bytes: 0,
             result: Some(Bytes::from_static(b"not json")),
-            result_too_long: false,
+            output: Output::Taken,
         }
     }
 

@@ -156,10 +156,10 @@ fn unfit_results_and_progress_hurt_nobody(store: Store) {
         failure("head -c 200000 /dev/zero | tr '\\0' '[' > $MAINSPRING_OUTPUT"),
         failure("printf '\"\\377\"' > $MAINSPRING_OUTPUT"),
         success(": > $MAINSPRING_OUTPUT", &nothing),
-        success("rm -f $MAINSPRING_OUTPUT; mkdir $MAINSPRING_OUTPUT", &nothing),
-        success("rm -f $MAINSPRING_OUTPUT; mkfifo $MAINSPRING_OUTPUT", &nothing),
-        success("rm -f $MAINSPRING_OUTPUT; ln -s /etc/hostname $MAINSPRING_OUTPUT", &nothing),
-        success("rm -f $MAINSPRING_OUTPUT; ln -s /dev/zero $MAINSPRING_OUTPUT", &nothing),
+        failure("rm -f $MAINSPRING_OUTPUT; mkdir $MAINSPRING_OUTPUT"),
+        failure("rm -f $MAINSPRING_OUTPUT; mkfifo $MAINSPRING_OUTPUT"),
+        failure("rm -f $MAINSPRING_OUTPUT; ln -s /etc/hostname $MAINSPRING_OUTPUT"),
+        failure("rm -f $MAINSPRING_OUTPUT; ln -s /dev/zero $MAINSPRING_OUTPUT"),
         success("printf '{\"\\\\u0000\": 1e99}' > $MAINSPRING_OUTPUT", &json!({ "\0": 1e99 })),
         failure("head -c 2000000 /dev/zero | tr '\\0' ' ' > $MAINSPRING_OUTPUT"),
         success("head -c 300000 /dev/urandom > $MAINSPRING_PROGRESS; sleep 0.3", &nothing),
@@ -186,6 +186,7 @@ fn unfit_results_and_progress_hurt_nobody(store: Store) {
     let failed = runs.iter().zip(&cases).filter(|(_, (_, state, _))| *state == "final_failed");
     let classes = failed.map(|(run, _)| world.run(run)["run"]["cause"]["class"].clone());
     let mut expected = vec!["result_not_json"; 4];
+    expected.extend(["result_unreadable"; 4]);
     expected.push("result_too_large");
     assert_eq!(classes.collect::<Vec<_>>(), expected);
     let after = world.submit(&[], "echo '{\"still\": \"here\"}' > $MAINSPRING_OUTPUT");

@@ -13,7 +13,7 @@ use rustix::fs::OFlags;
 
 use crate::key::AttemptKey;
 use crate::layout::Layout;
-use crate::protocol::Start;
+use crate::protocol::{Output, Start};
 use crate::spare::Spares;
 
 /// Names in the directory that a `File` of an order may not take.
@@ -57,20 +57,21 @@ pub(crate) fn create(
     Ok(())
 }
 
-/// The content of the output file, unless it is empty; an error if it is longer than `limit`.
-pub(crate) fn read_output(layout: &Layout, key: &AttemptKey, limit: u32) -> Result<Option<Vec<u8>>, TooLong> {
-    let Ok(file) = open_plain(&layout.output(key)) else { return Ok(None) };
+/// The content of the output file, unless there is none or it is empty, and what became of it.
+pub(crate) fn read_output(layout: &Layout, key: &AttemptKey, limit: u32) -> (Option<Vec<u8>>, Output) {
+    let file = match open_plain(&layout.output(key)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return (None, Output::Taken),
+        Err(_) => return (None, Output::Unreadable),
+    };
     let mut content = Vec::new();
-    let read = file.take(u64::from(limit) + 1).read_to_end(&mut content);
-    match read {
-        Ok(length) if length > limit as usize => Err(TooLong),
-        Ok(length) if length > 0 => Ok(Some(content)),
-        _ => Ok(None),
+    match file.take(u64::from(limit) + 1).read_to_end(&mut content) {
+        Ok(0) => (None, Output::Taken),
+        Ok(length) if length > limit as usize => (None, Output::TooLong),
+        Ok(_) => (Some(content), Output::Taken),
+        Err(_) => (None, Output::Unreadable),
     }
 }
-
-/// The output is longer than allowed.
-pub(crate) struct TooLong;
 
 /// Opens a file that a task controls: no link is followed, and nothing but a plain file is taken, so that the open
 /// never blocks.

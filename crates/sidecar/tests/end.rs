@@ -2,7 +2,7 @@
 
 use mainspring_sidecar::clock::monotonic_us;
 use mainspring_sidecar::log::FrameKind;
-use mainspring_sidecar::protocol::{End, Event, Request, StopCause};
+use mainspring_sidecar::protocol::{End, Event, Output, Request, StopCause};
 
 use crate::sidecar::{Sidecar, is_running, pid_in, shell, wait_gone};
 
@@ -33,13 +33,18 @@ fn a_result_that_is_too_long_or_no_file_is_not_taken() {
     let mut start = shell("head -c 101 /dev/zero > $MAINSPRING_OUTPUT");
     start.result_bytes_max = 100;
     let finished = sidecar.run(&start);
-    assert_eq!((finished.result, finished.result_too_long), (None, true));
+    assert_eq!((finished.result, finished.output), (None, Output::TooLong));
     for trick in
         ["mkfifo $MAINSPRING_OUTPUT", "ln -s /etc/passwd $MAINSPRING_OUTPUT", "mkdir $MAINSPRING_OUTPUT"]
     {
         let finished = sidecar.run(&shell(trick));
-        assert_eq!((finished.result, finished.result_too_long), (None, false), "{trick}");
+        assert_eq!((finished.result, finished.output), (None, Output::Unreadable), "{trick}");
     }
+    // An agent of version 1 knows two answers, and hears one of them.
+    let start = shell("mkdir $MAINSPRING_OUTPUT");
+    sidecar.run(&start);
+    sidecar.reconnect_as(1);
+    assert_eq!(sidecar.finished(start.key).output, Output::Taken);
 }
 
 #[test]

@@ -166,7 +166,12 @@ impl Sidecar {
 
     /// Drops the connection without a word and makes another.
     pub(crate) fn reconnect(&mut self) {
-        self.connection = connect(&self.layout, true);
+        self.reconnect_as(VERSION);
+    }
+
+    /// The same, as an agent of some version.
+    pub(crate) fn reconnect_as(&mut self, version: u32) {
+        self.connection = connect_as(&self.layout, version, true);
         self.seen.clear();
     }
 
@@ -229,9 +234,13 @@ pub(crate) fn spawn_lingering(data: &Path, millis: u32) -> u32 {
 }
 
 pub(crate) fn connect(layout: &Layout, subscribe: bool) -> Connection {
+    connect_as(layout, VERSION, subscribe)
+}
+
+fn connect_as(layout: &Layout, version: u32, subscribe: bool) -> Connection {
     let mut connection = Connection::connect(&layout.socket()).unwrap();
     connection.set_receive_timeout(Some(PATIENCE)).unwrap();
-    connection.send(&[Request::Hello { version: VERSION, subscribe }]).unwrap();
+    connection.send(&[Request::Hello { version, subscribe }]).unwrap();
     connection
 }
 

@@ -155,8 +155,19 @@ pub struct Finished {
     pub log_dropped_bytes: u64,
     /// The content of the output file.
     pub result: Option<Bytes>,
-    /// The output file was longer than allowed and is not in `result`.
-    pub result_too_long: bool,
+    /// What became of the output file.
+    pub output: Output,
+}
+
+/// What became of the file whose content is the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Output {
+    /// It is in `result`, or there was nothing in it.
+    Taken,
+    /// It was longer than allowed and is not in `result`.
+    TooLong,
+    /// It was no plain file, or could not be read. Said from version 2 on.
+    Unreadable,
 }
 
 /// The end of a process.

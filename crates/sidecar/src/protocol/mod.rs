@@ -11,9 +11,9 @@ pub mod frame;
 mod request;
 mod start;
 
-pub use event::{Capabilities, End, Event, Finished, Listed, Refusal, Standing, StopCause};
+pub use event::{Capabilities, End, Event, Finished, Listed, Output, Refusal, Standing, StopCause};
 pub use request::{LOG_READ_BYTES_MAX, Request};
 pub use start::{File, LogCaps, ResourceCaps, Rlimit, RlimitKind, Start, Stdin};
 
 /// The version spoken here.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;

@@ -30,7 +30,8 @@ pub(super) struct Connection {
     event_bytes: usize,
     /// Attempts whose end it has yet to be told.
     pub(super) owed: VecDeque<AttemptKey>,
-    pub(super) greeted: bool,
+    /// What both speak; zero before the greeting.
+    pub(super) version: u32,
     waits_for_room: bool,
 }
 
@@ -44,7 +45,7 @@ impl Connection {
             events: Vec::new(),
             event_bytes: 0,
             owed: VecDeque::new(),
-            greeted: false,
+            version: 0,
             waits_for_room: false,
         }
     }

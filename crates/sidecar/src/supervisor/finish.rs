@@ -4,12 +4,12 @@
 use rustc_hash::FxHashSet;
 
 use super::Supervisor;
-use crate::attempt_dir::{TooLong, open_plain, read_output};
+use crate::attempt_dir::{open_plain, read_output};
 use crate::clock::{monotonic_us, wall_us};
 use crate::journal::{Entry, FinishedRecord, Record};
 use crate::key::AttemptKey;
 use crate::procfs::{self, Process};
-use crate::protocol::{End, Event, Finished};
+use crate::protocol::{End, Event, Finished, Output};
 use crate::task::{Exit, Stage, Task};
 use crate::tree::{self, Snapshot};
 
@@ -174,16 +174,18 @@ impl Supervisor {
                 && let Some(key) = connection.owed.pop_front()
             {
                 if let Some(Entry::Finished(record)) = self.journal.entry(&key) {
-                    let result = read_output(&self.layout, &key, record.result_bytes_max);
-                    connection.push(Event::Finished(Box::new(told(record, result))));
+                    let mut finished = told(record, read_output(&self.layout, &key, record.result_bytes_max));
+                    if connection.version < 2 && finished.output == Output::Unreadable {
+                        finished.output = Output::Taken;
+                    }
+                    connection.push(Event::Finished(Box::new(finished)));
                 }
             }
         }
     }
 }
 
-fn told(record: &FinishedRecord, result: Result<Option<Vec<u8>>, TooLong>) -> Finished {
-    let result_too_long = result.is_err();
+fn told(record: &FinishedRecord, (result, output): (Option<Vec<u8>>, Output)) -> Finished {
     Finished {
         key: record.key,
         end: record.end.clone(),
@@ -197,7 +199,7 @@ fn told(record: &FinishedRecord, result: Result<Option<Vec<u8>>, TooLong>) -> Fi
         finished_at_us: record.finished_at_us,
         log_end: record.log_end,
         log_dropped_bytes: record.log_dropped_bytes,
-        result: result.ok().flatten().map(Into::into),
-        result_too_long,
+        result: result.map(Into::into),
+        output,
     }
 }

@@ -21,7 +21,7 @@ impl Supervisor {
     }
 
     fn act(&mut self, number: usize, request: Request) {
-        let greeted = self.connections.get(number).is_some_and(|connection| connection.greeted);
+        let greeted = self.connections.get(number).is_some_and(|connection| connection.version > 0);
         match request {
             Request::Hello { version, subscribe } => self.greet(number, version, subscribe),
             // Whoever does not say what it speaks is not understood.
@@ -82,7 +82,7 @@ impl Supervisor {
             Event::Welcome { version: VERSION.min(version), pid: std::process::id(), node, capabilities },
         );
         let Some(connection) = self.connections.get_mut(number) else { return };
-        connection.greeted = version > 0;
+        connection.version = VERSION.min(version);
         if subscribe {
             let finished = self.journal.entries().filter(|(_, entry)| matches!(entry, Entry::Finished(_)));
             connection.owed = finished.map(|(key, _)| *key).collect();
