@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::ground::Ground;
 use super::http::{Connection, Request};
+use crate::table::{Bar, Table};
 
 pub(super) const JOB: &str = "clock";
 /// Connections that wait for the next submission; more than are ever in flight.
@@ -19,8 +20,25 @@ const CONNECTIONS: usize = 64;
 /// Milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Latency {
-    pub(super) p50: f64,
-    pub(super) p99: f64,
+    p50: f64,
+    p99: f64,
+    slowest: f64,
+}
+
+impl Latency {
+    /// # Panics
+    /// If nothing was measured.
+    pub(super) fn of(mut millis: Vec<f64>) -> Self {
+        millis.sort_unstable_by(f64::total_cmp);
+        let at = |share: f64| millis[((millis.len() as f64 * share) as usize).min(millis.len() - 1)];
+        Self { p50: at(0.5), p99: at(0.99), slowest: at(1.0) }
+    }
+
+    pub(super) fn tell(&self, table: &mut Table, name: &str, p50: Bar, p99: Bar) {
+        table.add(format!("{name}, p50"), self.p50, "ms", p50);
+        table.add(format!("{name}, p99"), self.p99, "ms", p99);
+        table.add(format!("{name}, the slowest"), self.slowest, "ms", Bar::None);
+    }
 }
 
 pub(super) async fn prepare(ground: &Ground) -> Result<()> {
@@ -103,7 +121,5 @@ async fn read_clocks(ground: &Ground, submitted: Vec<Submitted>) -> Result<Laten
         let started_at = UNIX_EPOCH + Duration::from_nanos(nanos);
         millis.push(started_at.duration_since(begun_at).unwrap_or_default().as_secs_f64() * 1e3);
     }
-    millis.sort_unstable_by(f64::total_cmp);
-    let at = |share: f64| millis[((millis.len() as f64 * share) as usize).min(millis.len() - 1)];
-    Ok(Latency { p50: at(0.5), p99: at(0.99) })
+    Ok(Latency::of(millis))
 }

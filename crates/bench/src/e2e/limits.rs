@@ -1,12 +1,13 @@
 //! What the machine allows: processes started and waited for, and durable commits of rows that say next to nothing.
 
 use std::process::{Command, Stdio};
-use std::thread;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use rusqlite::Connection;
-use tokio_postgres::NoTls;
+use tokio_postgres::{Client, NoTls, Statement};
 
 use super::Measured;
 use super::usage::Cpu;
@@ -46,46 +47,98 @@ pub(crate) async fn commits(
     rows: usize,
     span: Duration,
 ) -> Result<Measured> {
-    match kind {
-        Kind::Sqlite => sqlite(databases, rows, span),
-        Kind::Postgres | Kind::Mysql => postgres(databases, rows, span).await,
-    }
-}
-
-fn sqlite(databases: &Databases, rows: usize, span: Duration) -> Result<Measured> {
-    let file = databases.raw.strip_prefix("sqlite:").context("a URL of SQLite")?;
-    let connection = Connection::open(file)?;
-    connection.pragma_update(None, "journal_mode", "wal")?;
-    connection.pragma_update(None, "synchronous", "full")?;
-    connection.execute_batch("CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY, body BLOB)")?;
-    let mut insert = connection.prepare("INSERT INTO t (body) VALUES (?1)")?;
+    let raw = Raw::open(kind, &databases.raw).await?;
     let before = Cpu::of_ourselves(databases.processes)?;
     let began = Instant::now();
     let mut jobs = 0;
     while began.elapsed() < span {
-        connection.prepare_cached("BEGIN IMMEDIATE")?.raw_execute()?;
-        for _ in 0..rows {
-            insert.execute([&[7u8; 100]])?;
-        }
-        connection.prepare_cached("COMMIT")?.raw_execute()?;
+        raw.commit(rows).await?;
         jobs += rows as u64;
     }
     let wall = began.elapsed();
     Ok(Measured { jobs, wall, cpu: Cpu::of_ourselves(databases.processes)?.since(before) })
 }
 
-async fn postgres(databases: &Databases, rows: usize, span: Duration) -> Result<Measured> {
-    let (client, connection) = tokio_postgres::connect(&databases.raw, NoTls).await?;
-    tokio::spawn(connection);
-    client.batch_execute("CREATE TABLE IF NOT EXISTS t (id BIGSERIAL PRIMARY KEY, body BYTEA)").await?;
-    let insert = client.prepare("INSERT INTO t (body) SELECT * FROM UNNEST($1::bytea[])").await?;
-    let bodies: Vec<&[u8]> = vec![&[7u8; 100]; rows];
-    let before = Cpu::of_ourselves(databases.processes)?;
-    let began = Instant::now();
-    let mut jobs = 0;
-    while began.elapsed() < span {
-        jobs += client.execute(&insert, &[&bodies]).await?;
+/// How long a commit of one row takes that has nothing to do with us, tried again and again on a thread of its own: what
+/// the disk does meanwhile befalls both.
+pub(super) struct Meanwhile {
+    stop: mpsc::Sender<()>,
+    thread: JoinHandle<Result<Vec<f64>>>,
+}
+
+impl Meanwhile {
+    const PAUSE: Duration = Duration::from_millis(50);
+
+    pub(super) fn start(kind: Kind, databases: &Databases) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let url = databases.raw.clone();
+        let (stop, stopped) = mpsc::channel();
+        let thread = thread::spawn(move || {
+            let raw = runtime.block_on(Raw::open(kind, &url))?;
+            let mut millis = Vec::new();
+            while stopped.recv_timeout(Self::PAUSE) == Err(RecvTimeoutError::Timeout) {
+                let began = Instant::now();
+                runtime.block_on(raw.commit(1))?;
+                millis.push(began.elapsed().as_secs_f64() * 1e3);
+            }
+            Ok(millis)
+        });
+        Ok(Self { stop, thread })
     }
-    let wall = began.elapsed();
-    Ok(Measured { jobs, wall, cpu: Cpu::of_ourselves(databases.processes)?.since(before) })
+
+    /// Ends it; tells the milliseconds of each commit.
+    pub(super) fn end(self) -> Result<Vec<f64>> {
+        drop(self.stop);
+        self.thread.join().ok().context("a thread panicked")?
+    }
+}
+
+/// A database that nothing else uses.
+enum Raw {
+    Sqlite(Connection),
+    Postgres(Client, Statement),
+}
+
+impl Raw {
+    async fn open(kind: Kind, url: &str) -> Result<Self> {
+        match kind {
+            Kind::Sqlite => {
+                let file = url.strip_prefix("sqlite:").context("a URL of SQLite")?;
+                let connection = Connection::open(file)?;
+                connection.pragma_update(None, "journal_mode", "wal")?;
+                connection.pragma_update(None, "synchronous", "full")?;
+                connection
+                    .execute_batch("CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY, body BLOB)")?;
+                Ok(Self::Sqlite(connection))
+            }
+            Kind::Postgres | Kind::Mysql => {
+                let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
+                tokio::spawn(connection);
+                client
+                    .batch_execute("CREATE TABLE IF NOT EXISTS t (id BIGSERIAL PRIMARY KEY, body BYTEA)")
+                    .await?;
+                let insert = client.prepare("INSERT INTO t (body) SELECT * FROM UNNEST($1::bytea[])").await?;
+                Ok(Self::Postgres(client, insert))
+            }
+        }
+    }
+
+    /// Writes so many rows in one durable commit.
+    async fn commit(&self, rows: usize) -> Result<()> {
+        const BODY: &[u8] = &[7; 100];
+        match self {
+            Self::Sqlite(connection) => {
+                connection.prepare_cached("BEGIN IMMEDIATE")?.raw_execute()?;
+                let mut insert = connection.prepare_cached("INSERT INTO t (body) VALUES (?1)")?;
+                for _ in 0..rows {
+                    insert.execute([BODY])?;
+                }
+                connection.prepare_cached("COMMIT")?.raw_execute()?;
+            }
+            Self::Postgres(client, insert) => {
+                client.execute(insert, &[&vec![BODY; rows]]).await?;
+            }
+        }
+        Ok(())
+    }
 }
