@@ -69,6 +69,11 @@ pub trait Cells: Send + Sync {
     /// everything anew.
     fn news_since(&self, heard: &Positions) -> Option<Vec<Arc<News>>>;
 
+    /// Whether this process owns every cell.
+    fn owns_all(&self) -> bool {
+        true
+    }
+
     /// The addresses of the other processes that own cells.
     async fn owners_elsewhere(&self) -> Vec<String> {
         Vec::new()

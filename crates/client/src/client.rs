@@ -15,7 +15,7 @@ use crate::error::Error;
 
 /// The longest wait that a server's `Retry-After` is followed.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(10);
-/// How often a request is sent on to another scheduler.
+/// How often a request is sent on.
 const REDIRECTS_MAX: u32 = 4;
 
 /// A client of the HTTP API. Cheap to clone; clones share connections.
@@ -186,11 +186,12 @@ impl Client {
                 Ok(answer) => return Ok(answer),
                 Err(failed) => failed,
             };
-            // A scheduler that lives named one that does not: it will find out, and another takes over.
-            let owner_away = matches!(&error, Error::Unreachable { url, .. } if *url != self.origin());
-            let patient = owner_away && begun.elapsed() < self.shared.timeout;
+            // A server that lives knows of an owner that does not: it will find out, and another takes over.
+            let not_passed_on = matches!(&error, Error::Api(problem) if problem.code == "not_owner");
+            let sent_away = matches!(&error, Error::Unreachable { url, .. } if *url != self.origin());
+            let patient = (not_passed_on || sent_away) && begun.elapsed() < self.shared.timeout;
             // A connection that was never made carried nothing, so even a plain POST may try again.
-            let safe = call.repeatable || matches!(error, Error::Unreachable { .. });
+            let safe = call.repeatable || not_passed_on || matches!(error, Error::Unreachable { .. });
             let tired = backoff.tries() >= self.shared.retries && !patient;
             if !safe || !error.is_transient() || tired {
                 return Err(error);
@@ -200,7 +201,7 @@ impl Client {
         }
     }
 
-    /// One try, along redirects to the scheduler that owns the cell.
+    /// One try, along redirects: something in front of the server may know a better place.
     async fn once(
         &self,
         call: &Call,
@@ -222,7 +223,7 @@ impl Client {
             let body = answer.bytes().await.unwrap_or_default();
             return Err((Error::from_answer(status, &body), wait));
         }
-        Err((Error::Unreadable("the schedulers send the request round in circles".into()), None))
+        Err((Error::Unreadable("the redirects go round in circles".into()), None))
     }
 
     fn request(&self, call: &Call, url: Url, timeout: Option<Duration>) -> reqwest::RequestBuilder {

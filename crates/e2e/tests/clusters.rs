@@ -82,6 +82,49 @@ fn the_second_server_takes_over(cells: &str) {
     }
 }
 
+/// A server that people reach, and one that owns the cells.
+#[test]
+fn the_roles_can_be_apart() {
+    let mut world = World::empty(Store::Postgres);
+    world.set("SERVER__ROLES", "api");
+    world.add_server("front", None);
+    world.set("SERVER__ROLES", "scheduler");
+    world.add_server("back", None);
+    let (status, problem) = world.get_at("back", "/v1/me");
+    assert_eq!((status, problem["code"].as_str()), (404, Some("not_found")), "{problem}");
+    assert_eq!(world.get_at("back", "/nowhere").0, 404);
+    // It is told of the one without cells, and finds the other.
+    world.add_agent_at("one", "front");
+    let said = text_at(&world, "front", &["submit", "--wait", "-q", "--", "echo", "hello"]);
+    assert_eq!(said, "hello\n");
+    let nodes: serde_json::Value =
+        serde_json::from_str(&text_at(&world, "front", &["nodes", "-o", "json"])).unwrap();
+    assert_eq!(nodes["items"][0]["connected"], true, "who owns the cells knows that: {nodes}");
+
+    let waits = ["submit", "-q", "-o", "name", "--selector", "name=nowhere", "--", "true"];
+    let waits = text_at(&world, "front", &waits).trim().to_owned();
+    let why = text_at(&world, "front", &["why", &waits]);
+    assert!(why.contains("nowhere"), "who owns the cell says it: {why}");
+    text_at(&world, "front", &["cancel", &waits]);
+    assert_eq!(world.state(&waits), "cancelled");
+    let long = world.submit(&["--retries", "0"], "echo begun; sleep 600");
+    let follower = {
+        let mut command = world.at("front");
+        command.args(["logs", "-f", &long]).stdout(std::process::Stdio::piped()).spawn().unwrap()
+    };
+    world.until("its output has come", |world| (world.text(&["logs", &long]) == "begun\n").then_some(()));
+    text_at(&world, "front", &["cancel", &long]);
+    assert_eq!(follower.wait_with_output().unwrap().stdout, b"begun\n", "{}", world.logs());
+
+    world.kill_server_named("back");
+    let key = ["submit", "-q", "-o", "name", "--key", "during", "--", "echo", "still"];
+    let during = text_at(&world, "front", &key);
+    assert_eq!(text_at(&world, "front", &key), during, "taken, once, although nobody owns the cell");
+    world.start_server_named("back");
+    text_at(&world, "front", &["wait", "--timeout", "60s", during.trim()]);
+    assert_eq!(text_at(&world, "front", &["logs", during.trim()]), "still\n");
+}
+
 #[test]
 fn the_second_server_takes_over_the_only_cell() {
     the_second_server_takes_over("1");

@@ -15,6 +15,7 @@ use tracing::{error, warn};
 
 use crate::clock::Clock;
 use crate::health::StoreHealth;
+use crate::http::forward;
 use crate::news::Newsroom;
 use crate::others::Others;
 use crate::seat::{Hints, Input, NodeInput, SeatHandle, Standing, read};
@@ -226,6 +227,10 @@ impl Cells for LocalCells {
             // The store tells what is there already.
             Ok(Err(CellError::Nowhere)) | Err(CellError::Nowhere) => self.deposit(kept, kept_audit).await,
             Ok(Err(CellError::Deposed)) => self.deposit(kept, Vec::new()).await,
+            // Whoever takes over finds them.
+            Err(CellError::Elsewhere { url }) if !self.others.listens(&url).await => {
+                self.deposit(kept, kept_audit).await
+            }
             Ok(Err(error)) | Err(error) => Err(error),
         }
     }
@@ -259,11 +264,11 @@ impl Cells for LocalCells {
 
     async fn live(&self, cell: CellId, runs: &[RunId]) -> Result<Vec<LiveRun>, CellError> {
         let runs = runs.to_vec();
-        self.ask(cell, |reply| Input::Live { runs, reply }).await
+        noted(self.ask(cell, |reply| Input::Live { runs, reply }).await)
     }
 
     async fn overview(&self, cell: CellId) -> Result<Option<Overview>, CellError> {
-        self.ask(cell, |reply| Input::Overview { reply }).await
+        noted(self.ask(cell, |reply| Input::Overview { reply }).await)
     }
 
     async fn relabelled(&self, node: NodeId) {
@@ -285,6 +290,10 @@ impl Cells for LocalCells {
         self.news.since(heard)
     }
 
+    fn owns_all(&self) -> bool {
+        !self.seats.is_empty() && self.seats.iter().all(|seat| *seat.standing.borrow() == Standing::Owns)
+    }
+
     async fn owners_elsewhere(&self) -> Vec<String> {
         self.others.owners(self.member, &self.seats, self.store.as_ref()).await
     }
@@ -292,4 +301,14 @@ impl Cells for LocalCells {
     async fn owners_other_than(&self, known: &[String]) -> Vec<String> {
         self.others.owners_other_than(known, self.member, &self.seats, self.store.as_ref()).await
     }
+}
+
+/// Whoever reads how things stand may be sent to where that is known.
+fn noted<T>(answer: Result<T, CellError>) -> Result<T, CellError> {
+    match &answer {
+        Ok(_) => forward::is_known(None),
+        Err(CellError::Elsewhere { url }) => forward::is_known(Some(url)),
+        Err(CellError::Nowhere | CellError::Deposed | CellError::Unavailable) => {}
+    }
+    answer
 }

@@ -44,9 +44,9 @@ pub struct Options {
 /// What a server does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Roles {
-    /// Serves the HTTP API.
+    /// Serves the HTTP API to everybody. Without it, other servers are answered that pass requests on.
     pub api: bool,
-    /// Owns cells and serves nodes.
+    /// Owns cells and the connections of their nodes. Without it, nodes are sent to who does.
     pub scheduler: bool,
 }
 

@@ -193,28 +193,23 @@ impl Server {
     }
 
     fn routes(&self, stop: &CancellationToken, tasks: &TaskTracker) -> axum::Router {
-        let mut routes = axum::Router::new();
-        if self.options.roles.scheduler {
-            let service = NodeService {
-                gate: Arc::new(Door(Arc::clone(&self.app))),
-                cells: Arc::clone(&self.cells),
-                logs: Arc::clone(&self.logs),
-                files: Files {
-                    store: Arc::clone(&self.store),
-                    ownership: Ownership { cells: Arc::clone(&self.cells), store: Arc::clone(&self.store) },
-                    artifacts: Arc::clone(&self.artifacts),
-                },
-                recheck_every: self.options.recheck_every * 2,
-                stop: stop.clone(),
-                tasks: tasks.clone(),
-            };
-            let service = AgentServiceServer::new(service).max_decoding_message_size(NODE_MESSAGE_BYTES_MAX);
-            routes = routes.merge(tonic::service::Routes::new(service).into_axum_router());
-        }
-        if self.options.roles.api {
-            routes = http::router(self.edge(stop)).merge(routes.reset_fallback());
-        }
-        routes
+        // A server without cells sends nodes to those who own them.
+        let service = NodeService {
+            gate: Arc::new(Door(Arc::clone(&self.app))),
+            cells: Arc::clone(&self.cells),
+            logs: Arc::clone(&self.logs),
+            files: Files {
+                store: Arc::clone(&self.store),
+                ownership: Ownership { cells: Arc::clone(&self.cells), store: Arc::clone(&self.store) },
+                artifacts: Arc::clone(&self.artifacts),
+            },
+            recheck_every: self.options.recheck_every * 2,
+            stop: stop.clone(),
+            tasks: tasks.clone(),
+        };
+        let service = AgentServiceServer::new(service).max_decoding_message_size(NODE_MESSAGE_BYTES_MAX);
+        let nodes = tonic::service::Routes::new(service).into_axum_router();
+        http::router(self.edge(stop)).merge(nodes.reset_fallback())
     }
 
     fn edge(&self, stop: &CancellationToken) -> http::Edge {
@@ -222,6 +217,7 @@ impl Server {
         let waits_for = move || if cells.is_ready() { Vec::new() } else { vec!["cells".to_owned()] };
         http::Edge {
             app: Arc::clone(&self.app),
+            is_public: self.options.roles.api,
             readiness: Arc::new(waits_for),
             secure_cookies: self.url.starts_with("https://"),
             recheck_every: self.options.recheck_every,

@@ -63,6 +63,11 @@ impl App {
         self.cells.owners_elsewhere().await
     }
 
+    /// Whether this process owns every cell: then there is nobody else to ask.
+    pub fn owns_all(&self) -> bool {
+        self.cells.owns_all()
+    }
+
     /// The same, as soon as they are others than these.
     pub async fn owners_other_than(&self, known: &[String]) -> Vec<String> {
         self.cells.owners_other_than(known).await

@@ -11,7 +11,12 @@ use super::World;
 impl World {
     /// What the first server answers to a `GET`.
     pub(crate) fn get(&self, path: &str) -> (u16, Value) {
-        let mut stream = self.ask(&self.url(), path, "");
+        self.get_at(&self.servers[0].name, path)
+    }
+
+    /// What one of the servers answers to a `GET`.
+    pub(crate) fn get_at(&self, server: &str, path: &str) -> (u16, Value) {
+        let mut stream = self.ask(&self.url_of(server), path, "");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();

@@ -5,6 +5,7 @@ mod disk;
 mod http;
 mod process;
 
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output};
 use std::time::{Duration, Instant};
@@ -135,8 +136,9 @@ impl World {
     }
 
     fn until_it_answers(&self, name: &str) {
-        self.until("the server answers", |world| {
-            world.at(name).arg("whoami").output().unwrap().status.success().then_some(())
+        self.until("the server is ready", |world| {
+            let listens = TcpStream::connect(("127.0.0.1", world.server(name).port)).is_ok();
+            (listens && world.get_at(name, "/readyz").0 == 200).then_some(())
         });
     }
 

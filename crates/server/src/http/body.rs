@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 
 use super::edge::Edge;
 use super::failure::Failure;
+use super::forward;
 
 /// Bytes of an ordinary body: a specification and its parameters fit.
 pub(crate) const BODY_BYTES_MAX: usize = 2 << 20;
@@ -80,13 +81,15 @@ pub(crate) async fn read(request: Request, max: usize) -> Result<Bytes, Failure>
     if told.and_then(|told| told.parse::<usize>().ok()).is_some_and(|told| told > max) {
         return Err(too_large());
     }
-    axum::body::to_bytes(request.into_body(), max).await.map_err(|error| {
+    let body = axum::body::to_bytes(request.into_body(), max).await.map_err(|error| {
         let source = std::error::Error::source(&error);
         match source.is_some_and(|source| source.to_string().contains("length limit")) {
             true => too_large(),
             false => Failure::new(ErrorCode::InvalidRequest, "the body was cut off"),
         }
-    })
+    })?;
+    forward::keep_body(&body);
+    Ok(body)
 }
 
 /// Reads a JSON object; only what is wrong is read again, slowly, to tell where.

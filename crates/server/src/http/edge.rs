@@ -22,6 +22,8 @@ pub type Readiness = Arc<dyn Fn() -> Vec<String> + Send + Sync>;
 pub struct Edge {
     /// The use cases.
     pub app: Arc<App>,
+    /// Whether anybody may ask; otherwise only other servers of the cluster, for somebody.
+    pub is_public: bool,
     /// Whether the process is ready.
     pub readiness: Readiness,
     /// Whether cookies are only for encrypted connections: whether the server's own URL is `https`.

@@ -52,7 +52,6 @@ impl Failure {
             ErrorCode::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             ErrorCode::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             ErrorCode::RateLimited => StatusCode::TOO_MANY_REQUESTS,
-            ErrorCode::NotOwner if self.0.elsewhere.is_some() => StatusCode::TEMPORARY_REDIRECT,
             ErrorCode::NotOwner | ErrorCode::QueueFull | ErrorCode::StoreUnavailable => {
                 StatusCode::SERVICE_UNAVAILABLE
             }
@@ -63,7 +62,7 @@ impl Failure {
     /// The whole answer. `target` is the path and query that were asked.
     pub(crate) fn render(&self, target: &str, request_id: &str) -> Response {
         let status = self.status();
-        let Error { code, message, fields, elsewhere } = &self.0;
+        let Error { code, message, fields, .. } = &self.0;
         let path = match target.split('?').next().unwrap_or(target) {
             // A credential: it is not for the places where problems end up.
             path if path.starts_with(HOOKS) => HOOKS,
@@ -94,11 +93,6 @@ impl Failure {
         }
         if code.retry() == Retry::Later {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-        }
-        if let Some(url) = elsewhere
-            && let Ok(location) = HeaderValue::try_from(format!("{}{target}", url.trim_end_matches('/')))
-        {
-            headers.insert(header::LOCATION, location);
         }
         response
     }

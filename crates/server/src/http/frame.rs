@@ -14,11 +14,14 @@ use mainspring_model::ErrorCode;
 use super::caller::address;
 use super::edge::Edge;
 use super::failure::Failure;
+use super::forward::{Passable, is_forwarded};
 
 /// The header with the request's id, both ways.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Characters of an id that is taken over.
 const REQUEST_ID_MAX: usize = 128;
+/// What every server answers.
+const WITHOUT_API: [&str; 2] = ["/healthz", "/readyz"];
 
 /// The request's id.
 #[derive(Debug, Clone)]
@@ -31,18 +34,18 @@ pub(crate) async fn frame(State(edge): State<Arc<Edge>>, mut request: Request, n
     let is_options = request.method() == Method::OPTIONS;
     let target = request.uri().clone();
     let from = address(request.extensions());
-    let (mut response, observed) = audit::observe(next.run(request)).await;
+    // Who owns every cell passes nothing on.
+    let passable = if edge.app.owns_all() { None } else { Passable::of(&request) };
+    let passable = passable.map(|passable| passable.with_id(REQUEST_ID, &id));
+    let (mut response, observed) = audit::observe(handle(&edge, passable, request, next)).await;
     if is_options && response.status() == StatusCode::METHOD_NOT_ALLOWED {
         let allow = response.headers().get(header::ALLOW).cloned();
         response = StatusCode::NO_CONTENT.into_response();
         response.headers_mut().extend(allow.map(|allow| (header::ALLOW, allow)));
     } else if let Some(failure) = response.extensions_mut().remove::<Failure>() {
         log(&failure, &id);
-        // Who is sent to another scheduler is written down there.
-        if !failure.status().is_redirection() {
-            let from = Origin { request_id: Some(id.clone()), address: from };
-            edge.app.note_failed(observed, &failure.0, from).await;
-        }
+        let from = Origin { request_id: Some(id.clone()), address: from };
+        edge.app.note_failed(observed, &failure.0, from).await;
         let path = target.path_and_query().map_or("/", |target| target.as_str());
         let plain = response;
         response = failure.render(path, &id);
@@ -56,6 +59,19 @@ pub(crate) async fn frame(State(edge): State<Arc<Edge>>, mut request: Request, n
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
+}
+
+/// Answers here or, where only another server can, there: then it is written down there.
+async fn handle(edge: &Edge, passable: Option<Passable>, request: Request, next: Next) -> Response {
+    let is_for_all = edge.is_public || WITHOUT_API.contains(&request.uri().path());
+    if !is_for_all && !is_forwarded(request.headers()) {
+        let message = "this server has the role `scheduler` alone; ask one with the role `api`";
+        return Failure::new(ErrorCode::NotFound, message).into_response();
+    }
+    match passable {
+        Some(passable) => passable.handle(next.run(request)).await,
+        None => next.run(request).await,
+    }
 }
 
 /// The caller's id, if it is fit for a log; otherwise one of our own.

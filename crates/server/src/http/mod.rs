@@ -12,7 +12,7 @@ mod elsewhere;
 mod events;
 mod failure;
 mod follow;
-mod forward;
+pub(crate) mod forward;
 mod frame;
 mod front;
 mod openapi;

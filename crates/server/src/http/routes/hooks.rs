@@ -13,7 +13,6 @@ use crate::http::answer::{Answer, json, located};
 use crate::http::body::{media_type, read};
 use crate::http::caller::Anonymous;
 use crate::http::edge::Edge;
-use crate::http::forward;
 use crate::http::params::PathParts;
 use crate::http::route::Route;
 
@@ -46,14 +45,7 @@ async fn call(
         media_type: media_type.as_deref(),
         headers: texts(&headers),
     };
-    let delivered = match edge.app.call_hook(request, &from).await {
-        Ok(delivered) => delivered,
-        Err(error) => {
-            // Its shape was checked: it has nothing that a path may not have.
-            let path = format!("/v1/hooks/{}", path.text("token"));
-            return forward::to_owner(error.into(), &path, &headers, body).await;
-        }
-    };
+    let delivered = edge.app.call_hook(request, &from).await?;
     let status = if delivered.duplicate { StatusCode::OK } else { StatusCode::CREATED };
     located(json(status, &delivered), &format!("/v1/runs/{}", delivered.id))
 }
