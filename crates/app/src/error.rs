@@ -101,8 +101,9 @@ impl From<CellError> for Error {
             CellError::Elsewhere { url } => {
                 Self { elsewhere: Some(url), ..Self::new(ErrorCode::NotOwner, message) }
             }
-            CellError::Nowhere | CellError::Deposed => Self::new(ErrorCode::NotOwner, message),
-            CellError::Unavailable => Self::new(ErrorCode::StoreUnavailable, message),
+            CellError::Nowhere => Self::new(ErrorCode::NotOwner, message),
+            // `not_owner` says that nothing was done, and whoever is told so asks again.
+            CellError::Deposed | CellError::Unavailable => Self::new(ErrorCode::StoreUnavailable, message),
         }
     }
 }
@@ -127,5 +128,19 @@ pub(crate) fn done(answer: Answer) -> Result<()> {
     match answer {
         Answer::Done | Answer::Submitted { .. } => Ok(()),
         Answer::Refused { code, message } => Err(Error::new(code, message)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn not_owner_says_that_nothing_was_done() {
+        let code = |error: CellError| Error::from(error).code;
+        assert_eq!(code(CellError::Nowhere), ErrorCode::NotOwner);
+        assert_eq!(code(CellError::Elsewhere { url: "http://b".into() }), ErrorCode::NotOwner);
+        assert_eq!(code(CellError::Deposed), ErrorCode::StoreUnavailable, "it may be done");
+        assert_eq!(code(CellError::Unavailable), ErrorCode::StoreUnavailable, "it may be done");
     }
 }

@@ -168,7 +168,7 @@ pub enum CellError {
     #[error("no scheduler owns the cell at the moment")]
     Nowhere,
     /// The owner lost the cell on the way. It may be done, and that it was asked is written down.
-    #[error("the scheduler that owned the cell lost it on the way")]
+    #[error("the scheduler that owned the cell lost it on the way; it may be done")]
     Deposed,
     /// The store does not answer; whether it was done is unknown.
     #[error("the store does not answer")]

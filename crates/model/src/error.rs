@@ -75,9 +75,9 @@ error_codes! {
     UnsupportedMediaType, "unsupported_media_type", Caller, Never, "The body's content type is not read here; the message names those that are.";
     RateLimited, "rate_limited", Caller, Later, "Too many requests of this kind; wait as long as `Retry-After` says.";
     StaleToken, "stale_token", Caller, Never, "Another attempt has taken over; stop working and drop the result.";
-    NotOwner, "not_owner", Dependency, Later, "Another scheduler owns this cell; ask again, it will be redirected.";
+    NotOwner, "not_owner", Dependency, Later, "Nobody who owns the cell is reached at the moment, and nothing was done; try again.";
     QueueFull, "queue_full", Dependency, Later, "The scheduler takes no more for now; wait and try again.";
-    StoreUnavailable, "store_unavailable", Dependency, Later, "The store does not answer; nothing is lost, try again with the same idempotency key.";
+    StoreUnavailable, "store_unavailable", Dependency, Later, "The store, or who owns the cell, does not answer: it may be done or not; look, or try again with the same idempotency key.";
     Internal, "internal", Us, Later, "A defect in the scheduler; the log has the details under the request's id.";
 }
 
