@@ -90,6 +90,12 @@ pub const LABEL_VALUE_BYTES_MAX: usize = 128;
 pub const SELECTOR_TERMS_MAX: usize = 64;
 /// Bytes of an owner, a user, a handler's name or an error class.
 pub const WORD_BYTES_MAX: usize = 255;
+/// The fewest open files that a task may be limited to: a program needs some to begin.
+pub const OPEN_FILES_MIN: u32 = 16;
+/// The most open files that a task may be limited to; no system has more.
+pub const OPEN_FILES_MAX: u32 = 1 << 30;
+/// The most processes that a task may be limited to; no system has more.
+pub const PROCESSES_MAX: u32 = 1 << 22;
 /// Bytes of a description.
 pub const DESCRIPTION_BYTES_MAX: usize = 4 * 1024;
 /// Bytes of a script, a command's standard input, or any other long text.

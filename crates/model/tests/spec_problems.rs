@@ -55,6 +55,25 @@ fn identity() {
 }
 
 #[test]
+fn limits_of_processes() {
+    check(
+        "name: x\nprocess: {command: ls, umask: '0027', limits: {cpu_time: 10m, open_files: 64, core: 0, stack: 16Mi}}",
+        &[],
+    );
+    check(
+        "name: x\nprocess: {command: ls, umask: 27, limits: {cpu_time: 1500ms, open_files: 3, file_size: 1GB, cpu: 2, processes: 0}}",
+        &[
+            "process.limits.cpu_time: is not a whole number of seconds; the system counts no less, such as `90s`",
+            "process.limits.open_files: 3 is not between 16 and 1073741824",
+            "process.limits.processes: 0 is not between 1 and 4194304",
+            "process.limits.file_size: `1GB` is not a size such as `256Mi`, `1.5Gi` or `1G`",
+            "process.limits.cpu: unknown field `cpu`; known here: cpu_time, open_files, processes, file_size, core, stack, address_space, locked_memory",
+            "process.umask: expected text, found the number 27",
+        ],
+    );
+}
+
+#[test]
 fn several_unknown_fields_are_told_together_with_the_nearest_name() {
     check(
         "name: x\nprocess: {comand: ls, agrs: [a], xyz: 1}\nretires: 3\ntimeuot: 5m\n",
@@ -62,7 +81,7 @@ fn several_unknown_fields_are_told_together_with_the_nearest_name() {
             "process: `command` is missing",
             "process.agrs: unknown field `agrs`; did you mean `args`?",
             "process.comand: unknown field `comand`; did you mean `command`?",
-            "process.xyz: unknown field `xyz`; known here: command, args, env, cwd, stdin, user",
+            "process.xyz: unknown field `xyz`; known here: command, args, env, cwd, stdin, user, limits, umask",
             "retires: unknown field `retires`; did you mean `retry`?",
             "timeuot: unknown field `timeuot`; did you mean `timeout`?",
         ],

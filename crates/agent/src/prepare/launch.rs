@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
-use mainspring_model::spec::{Body, Delivery, Process, Script, Template};
-use mainspring_sidecar::protocol::{File, Start, Stdin};
+use mainspring_model::spec::{Body, Delivery, Process, ProcessLimits, Script, Template, Umask};
+use mainspring_sidecar::protocol::{File, Rlimit, RlimitKind, Start, Stdin};
 use mainspring_sidecar::{AttemptKey, Layout};
 
 use super::environment;
@@ -17,6 +17,8 @@ use crate::core::Order;
 const RUN_TIMEOUT_SLACK: Duration = Duration::from_secs(60);
 /// The script's name in the attempt's directory.
 const SCRIPT: &str = "script";
+/// A process that used up its processor time is told, and has so many seconds more before it is killed.
+const CPU_TIME_GRACE: u64 = 5;
 
 /// What surrounds a program, whichever body it is of.
 struct Surroundings<'a> {
@@ -24,6 +26,8 @@ struct Surroundings<'a> {
     cwd: Option<&'a Template>,
     stdin: Option<&'a Template>,
     user: Option<&'a str>,
+    limits: &'a ProcessLimits,
+    umask: Option<Umask>,
 }
 
 /// What to tell the sidecar. The deadline is set when it is told.
@@ -59,8 +63,9 @@ fn process_body(order: &Order, values: &Values<'_>, body: &Process, start: &mut 
     start.argv.reserve(1 + body.args.len());
     start.argv.push(values.render(|| "process.command".into(), &body.command)?);
     arguments(values, &body.args, start)?;
-    let Process { env, cwd, stdin, user, .. } = body;
-    let surroundings = Surroundings { env, cwd: cwd.as_ref(), stdin: stdin.as_ref(), user: user.as_deref() };
+    let Process { env, cwd, stdin, user, limits, umask, .. } = body;
+    let (cwd, stdin, user, umask) = (cwd.as_ref(), stdin.as_ref(), user.as_deref(), *umask);
+    let surroundings = Surroundings { env, cwd, stdin, user, limits, umask };
     surround(order, values, &surroundings, start)
 }
 
@@ -75,8 +80,9 @@ fn script_body(
     // The sidecar places the file before it starts the interpreter.
     start.argv.push(layout.attempt(&start.key).join(SCRIPT).to_string_lossy().into_owned());
     arguments(values, &body.args, start)?;
-    let Script { env, cwd, stdin, user, text, .. } = body;
-    let surroundings = Surroundings { env, cwd: cwd.as_ref(), stdin: stdin.as_ref(), user: user.as_deref() };
+    let Script { env, cwd, stdin, user, limits, umask, text, .. } = body;
+    let (cwd, stdin, user, umask) = (cwd.as_ref(), stdin.as_ref(), user.as_deref(), *umask);
+    let surroundings = Surroundings { env, cwd, stdin, user, limits, umask };
     surround(order, values, &surroundings, start)?;
     let content = Bytes::copy_from_slice(text.as_bytes());
     start.files.push(File { name: SCRIPT.to_owned(), content, mode: 0o700, variable: None });
@@ -103,5 +109,28 @@ fn surround(
         start.stdin = Stdin::Bytes(values.render(|| "stdin".into(), stdin)?.into());
     }
     start.user = surroundings.user.map(str::to_owned);
+    start.umask = surroundings.umask.map(Umask::bits);
+    start.rlimits = rlimits(surroundings.limits);
+    start.caps.pids = surroundings.limits.processes;
     Ok(())
+}
+
+fn rlimits(limits: &ProcessLimits) -> Vec<Rlimit> {
+    let cpu_seconds = limits.cpu_time.map(|time| time.as_secs());
+    let all = [
+        (RlimitKind::Cpu, cpu_seconds),
+        (RlimitKind::OpenFiles, limits.open_files.map(u64::from)),
+        (RlimitKind::FileSize, limits.file_size),
+        (RlimitKind::Core, limits.core),
+        (RlimitKind::Stack, limits.stack),
+        (RlimitKind::AddressSpace, limits.address_space),
+        (RlimitKind::LockedMemory, limits.locked_memory),
+    ];
+    let given = all.into_iter().filter_map(|(kind, limit)| Some((kind, limit?)));
+    given
+        .map(|(kind, limit)| {
+            let more = if kind == RlimitKind::Cpu { CPU_TIME_GRACE } else { 0 };
+            Rlimit { kind, soft: Some(limit), hard: Some(limit.saturating_add(more)) }
+        })
+        .collect()
 }

@@ -54,6 +54,25 @@ async fn a_script_has_its_interpreter_its_variables_and_a_result() {
 }
 
 #[tokio::test]
+async fn a_task_has_the_limits_of_its_job() {
+    let mut scheduler = Scheduler::start().await;
+    let _node = Node::start(&scheduler.url);
+    let mut call = scheduler.welcomed().await;
+    let spec = r#"{"name":"limited","script":{"interpreter":"bash","umask":"027",
+        "limits":{"cpu_time":"90s","open_files":77,"file_size":"1Mi","core":0,"stack":"2Mi"},
+        "text":"ulimit -S -t; ulimit -n; ulimit -f; ulimit -c; ulimit -s; umask; ulimit -H -t"}}"#;
+    call.start(token(1), spec, "").await;
+    let finished = call.finished(token(1)).await;
+    assert_eq!(finished.cause.unwrap().told_by(NODE), Ok(Cause::Exit { code: 0 }));
+    assert_eq!(call.log_stored().await, "90\n77\n1024\n0\n2048\n0027\n95\n");
+    let spec = r#"{"name":"busy","process":{"command":"sh","args":["-c","while :; do :; done"],"limits":{"cpu_time":"1s"}}}"#;
+    call.start(token(2), spec, "").await;
+    let finished = call.finished(token(2)).await;
+    const XCPU: i32 = 24;
+    assert_eq!(finished.cause.unwrap().told_by(NODE), Ok(Cause::Signal { signal: XCPU }));
+}
+
+#[tokio::test]
 async fn what_cannot_start_says_why() {
     let mut scheduler = Scheduler::start().await;
     let _node = Node::start(&scheduler.url);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::Template;
+use super::{ProcessLimits, Template, Umask};
 
 /// A program with its arguments and surroundings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -30,6 +30,12 @@ pub struct Process {
     /// The account of the node that it runs as. Without one, the agent's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<Box<str>>,
+    /// What each of its processes may use at most.
+    #[serde(skip_serializing_if = "ProcessLimits::is_none")]
+    pub limits: ProcessLimits,
+    /// The mode mask of the files that it makes. Without one, the agent's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub umask: Option<Umask>,
 }
 
 impl Process {
@@ -42,6 +48,8 @@ impl Process {
             cwd: None,
             stdin: None,
             user: None,
+            limits: ProcessLimits::default(),
+            umask: None,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::Template;
+use super::{ProcessLimits, Template, Umask};
 
 /// Text for an interpreter, with its surroundings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -35,6 +35,12 @@ pub struct Script {
     /// The account of the node that it runs as. Without one, the agent's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<Box<str>>,
+    /// What each of its processes may use at most.
+    #[serde(skip_serializing_if = "ProcessLimits::is_none")]
+    pub limits: ProcessLimits,
+    /// The mode mask of the files that it makes. Without one, the agent's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub umask: Option<Umask>,
 }
 
 impl Script {
@@ -48,6 +54,8 @@ impl Script {
             cwd: None,
             stdin: None,
             user: None,
+            limits: ProcessLimits::default(),
+            umask: None,
         }
     }
 

@@ -131,17 +131,42 @@ fn data() -> impl Strategy<Value = Data> {
 
 fn body() -> impl Strategy<Value = Body> {
     let args = || vec(template(), 0..3);
-    let rest = || (env(), option::of(template()), option::of(template()), option::of(text()));
+    let rest =
+        || (env(), option::of(template()), option::of(template()), option::of(text()), limits(), umask());
     prop_oneof![
-        (template(), args(), rest()).prop_map(|(command, args, (env, cwd, stdin, user))| {
-            Body::Process(Process { command, args, env, cwd, stdin, user })
+        (template(), args(), rest()).prop_map(|(command, args, (env, cwd, stdin, user, limits, umask))| {
+            Body::Process(Process { command, args, env, cwd, stdin, user, limits, umask })
         }),
         (text(), vec(text(), 0..3), args(), rest()).prop_map(|(text, interpreter, args, rest)| {
-            let (env, cwd, stdin, user) = rest;
-            Body::Script(Script { text, interpreter, args, env, cwd, stdin, user })
+            let (env, cwd, stdin, user, limits, umask) = rest;
+            Body::Script(Script { text, interpreter, args, env, cwd, stdin, user, limits, umask })
         }),
         "[A-Za-z][A-Za-z0-9._:/-]{0,9}".prop_map(|name| Body::Handler(Handler { name: name.into() })),
     ]
+}
+
+fn limits() -> impl Strategy<Value = ProcessLimits> {
+    let size = || option::of(any::<u64>());
+    let counts = (option::of(1u64..100_000), option::of(16u32..1 << 30), option::of(1u32..1 << 22));
+    (counts, size(), size(), size(), size(), size()).prop_map(
+        |((seconds, open_files, processes), file_size, core, stack, address_space, locked_memory)| {
+            let cpu_time = seconds.map(Duration::from_secs);
+            ProcessLimits {
+                cpu_time,
+                open_files,
+                processes,
+                file_size,
+                core,
+                stack,
+                address_space,
+                locked_memory,
+            }
+        },
+    )
+}
+
+fn umask() -> impl Strategy<Value = Option<Umask>> {
+    option::of("[0-7]{3}".prop_map(|text| text.parse().expect("three octal digits")))
 }
 
 fn artifacts() -> impl Strategy<Value = Vec<Artifact>> {

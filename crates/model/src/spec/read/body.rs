@@ -4,17 +4,21 @@
 //! are reserved count as bodies here: a file with one of them is told that, and not that it has none.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::Reader;
 use super::fields::{Fields, not_yet};
+use super::placement::quantity;
 use super::scalar::{
-    list, long_template, long_text, map, one_or_many, parsed, template, template_or_empty, word,
+    integer, list, long_template, long_text, map, one_or_many, parsed, positive_duration, template,
+    template_or_empty, word,
 };
 use super::words::reserved;
-use crate::limits::WORD_BYTES_MAX;
-use crate::spec::{Body, Handler, Process, Script, Template};
+use crate::limits::{OPEN_FILES_MAX, OPEN_FILES_MIN, PROCESSES_MAX, WORD_BYTES_MAX};
+use crate::quantity::parse_bytes;
+use crate::spec::{Body, Handler, Process, ProcessLimits, Script, Template, Umask};
 
 /// Every word that is a body, those to come included.
 const KINDS: [&str; 7] = ["process", "script", "handler", "http", "grpc", "container", "workflow"];
@@ -53,9 +57,9 @@ fn process(reader: &mut Reader, value: &Value) -> Option<Process> {
     let mut fields = reader.fields("process", value)?;
     let command = fields.required("command", template);
     let args = fields.or_default("args", list(template_or_empty));
-    let Surroundings { env, cwd, stdin, user } = surroundings(&mut fields);
+    let Surroundings { env, cwd, stdin, user, limits, umask } = surroundings(&mut fields);
     fields.finish();
-    Some(Process { command: command?, args, env, cwd, stdin, user })
+    Some(Process { command: command?, args, env, cwd, stdin, user, limits, umask })
 }
 
 fn script(reader: &mut Reader, value: &Value) -> Option<Script> {
@@ -66,9 +70,9 @@ fn script(reader: &mut Reader, value: &Value) -> Option<Script> {
     let text = fields.required("text", long_text);
     let interpreter = fields.or_default("interpreter", one_or_many(word));
     let args = fields.or_default("args", list(template_or_empty));
-    let Surroundings { env, cwd, stdin, user } = surroundings(&mut fields);
+    let Surroundings { env, cwd, stdin, user, limits, umask } = surroundings(&mut fields);
     fields.finish();
-    Some(Script { text: text?, interpreter, args, env, cwd, stdin, user })
+    Some(Script { text: text?, interpreter, args, env, cwd, stdin, user, limits, umask })
 }
 
 /// What processes and scripts share.
@@ -77,6 +81,8 @@ struct Surroundings {
     cwd: Option<Template>,
     stdin: Option<Template>,
     user: Option<Box<str>>,
+    limits: ProcessLimits,
+    umask: Option<Umask>,
 }
 
 fn surroundings(fields: &mut Fields<'_, '_>) -> Surroundings {
@@ -85,7 +91,37 @@ fn surroundings(fields: &mut Fields<'_, '_>) -> Surroundings {
         cwd: fields.optional("cwd", template),
         stdin: fields.optional("stdin", long_template),
         user: fields.optional("user", word),
+        limits: fields.or_default("limits", limits),
+        umask: fields.optional("umask", parsed),
     }
+}
+
+fn limits(reader: &mut Reader, value: &Value) -> Option<ProcessLimits> {
+    let mut fields = reader.fields("limits", value)?;
+    let limits = ProcessLimits {
+        cpu_time: fields.optional("cpu_time", whole_seconds),
+        open_files: fields.optional("open_files", integer(OPEN_FILES_MIN..=OPEN_FILES_MAX)),
+        processes: fields.optional("processes", integer(1..=PROCESSES_MAX)),
+        file_size: fields.optional("file_size", quantity(parse_bytes)),
+        core: fields.optional("core", quantity(parse_bytes)),
+        stack: fields.optional("stack", quantity(parse_bytes)),
+        address_space: fields.optional("address_space", quantity(parse_bytes)),
+        locked_memory: fields.optional("locked_memory", quantity(parse_bytes)),
+    };
+    fields.finish();
+    Some(limits)
+}
+
+fn whole_seconds(reader: &mut Reader, value: &Value) -> Option<Duration> {
+    let duration = positive_duration(reader, value)?;
+    if duration.subsec_nanos() > 0 {
+        reader.problem_with_hint(
+            "is not a whole number of seconds",
+            "the system counts no less, such as `90s`",
+        );
+        return None;
+    }
+    Some(duration)
 }
 
 fn check_variable(name: &str) -> Result<(), String> {

@@ -128,7 +128,9 @@ pub(super) fn resources(reader: &mut Reader, value: &Value) -> Option<Resources>
 }
 
 /// A quantity as text, or as a number by its shortest decimal form.
-fn quantity(parse: fn(&str) -> Result<u64, QuantityError>) -> impl Fn(&mut Reader, &Value) -> Option<u64> {
+pub(super) fn quantity(
+    parse: fn(&str) -> Result<u64, QuantityError>,
+) -> impl Fn(&mut Reader, &Value) -> Option<u64> {
     move |reader, value| {
         let text = match value {
             Value::String(text) => text.clone(),

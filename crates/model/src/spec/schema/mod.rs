@@ -14,7 +14,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::rule::{CauseMatch, ExitCodes, Signals};
-use super::{Digest, Parameter, Template, parameter};
+use super::{Digest, Parameter, Template, Umask, parameter};
 use crate::limits::{LABELS_MAX, NAME_BYTES_MAX, NAMESPACE_BYTES_MAX};
 use crate::{Labels, Name, Namespace, Selector, duration_text, label, name, quantity};
 
@@ -167,6 +167,16 @@ described!(
         "type": "string",
         "description": "`sha256:` and 64 hexadecimal digits.",
         "pattern": "^sha256:[0-9a-fA-F]{64}$",
+    })
+);
+
+described!(
+    Umask,
+    "Umask",
+    json!({
+        "type": "string",
+        "description": "The mode mask of new files: three octal digits such as `027`.",
+        "pattern": Umask::PATTERN,
     })
 );
 
