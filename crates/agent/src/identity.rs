@@ -29,6 +29,8 @@ struct Credential {
 impl Identity {
     pub(crate) fn open(data: &Path) -> Result<Self, Error> {
         let directory = data.join("agent");
+        // Tasks of other users pass through the data directory to their own; this one is private.
+        mainspring_sidecar::make_passable(data).map_err(Error::file("make", data))?;
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
         made.map_err(Error::file("make", &directory))?;
         Ok(Self { directory })
@@ -128,6 +130,18 @@ mod tests {
         assert_eq!(identity.credential(other).unwrap(), None);
         let mode = fs::metadata(data.path().join("agent/credential")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn others_pass_through_the_data_directory_and_see_nothing_of_the_agent() {
+        let outer = tempfile::tempdir().unwrap();
+        let data = outer.path().join("new/data");
+        Identity::open(&data).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(
+            [mode(&outer.path().join("new")), mode(&data), mode(&data.join("agent"))],
+            [0o711, 0o711, 0o700]
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, chown};
 use std::path::Path;
 
@@ -24,6 +25,14 @@ const OWN_NAMES: &[&str] = &["work", "output", "progress", "log", "stdin", "laun
 pub(crate) struct Owner {
     pub(crate) uid: u32,
     pub(crate) gid: u32,
+}
+
+impl Owner {
+    /// Becomes the owner of an open file.
+    pub(crate) fn take(self, file: impl AsFd) -> io::Result<()> {
+        let (uid, gid) = (rustix::fs::Uid::from_raw(self.uid), rustix::fs::Gid::from_raw(self.gid));
+        Ok(rustix::fs::fchown(file, Some(uid), Some(gid))?)
+    }
 }
 
 /// Whether a name may be given to a file of an order.
@@ -88,14 +97,7 @@ pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
 pub(crate) fn place(path: &Path, content: &[u8], mode: u32, owner: Option<Owner>) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
     file.write_all(content)?;
-    if let Some(owner) = owner {
-        rustix::fs::fchown(
-            &file,
-            Some(rustix::fs::Uid::from_raw(owner.uid)),
-            Some(rustix::fs::Gid::from_raw(owner.gid)),
-        )?;
-    }
-    Ok(())
+    owner.map_or(Ok(()), |owner| owner.take(&file))
 }
 
 fn make(path: &Path, mode: u32) -> io::Result<()> {

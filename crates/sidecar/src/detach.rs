@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 
 use crate::error::Error;
 use crate::layout::Layout;
+use crate::passage::make_passable;
 
 /// What a sidecar writes to its standard output when it listens.
 pub(crate) const READY: &[u8] = b"ready\n";
@@ -57,11 +58,8 @@ pub fn start_detached(command: &mut Command, data: &Path) -> Result<u32, Error> 
 
 /// The directories of a sidecar: others may pass through the outer ones, nobody else may look into the inner one.
 pub(crate) fn make_directories(layout: &Layout) -> Result<(), Error> {
-    for (directory, mode) in
-        [(layout.data().to_owned(), 0o711), (layout.private(), 0o700), (layout.attempts(), 0o711)]
-    {
-        let made = fs::DirBuilder::new().recursive(true).mode(mode).create(&directory);
-        made.map_err(Error::at("make", &directory))?;
-    }
-    Ok(())
+    make_passable(&layout.attempts()).map_err(Error::at("make", &layout.attempts()))?;
+    let private = layout.private();
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&private);
+    made.map_err(Error::at("make", &private))
 }

@@ -2,7 +2,7 @@
 //! them on itself and becomes the task.
 //!
 //! An ordinary task does not come here; it is spawned directly, which is several times cheaper. Words for this step
-//! travel as arguments: `mainspring-launch ERROR-FILE UID GID KIND=SOFT:HARD… -- PROGRAM ARGV0 ARGUMENTS…`.
+//! travel as arguments: `mainspring-launch ERROR-FILE UID:GID:GROUPS KIND=SOFT:HARD… -- PROGRAM ARGV0 ARGUMENTS…`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
@@ -14,6 +14,7 @@ use std::process::{Command, ExitCode};
 
 use rustix::process::{Resource, Rlimit as Limit, setrlimit};
 
+use crate::account::Ids;
 use crate::protocol::{Rlimit, RlimitKind};
 
 /// The name that this program is started under to launch a task.
@@ -33,14 +34,12 @@ pub(crate) fn command(
     program: &Path,
     argv: &[String],
     rlimits: &[Rlimit],
-    ids: Option<(u32, u32)>,
+    ids: Option<&Ids>,
     error_file: &Path,
 ) -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.arg0(NAME).arg(error_file);
-    let (uid, gid) =
-        ids.map_or((String::new(), String::new()), |(uid, gid)| (uid.to_string(), gid.to_string()));
-    command.arg(uid).arg(gid);
+    command.arg(ids.map_or(String::new(), Ids::to_argument));
     for limit in rlimits {
         command.arg(format!("{}={}:{}", kind_name(limit.kind), number(limit.soft), number(limit.hard)));
     }
@@ -54,8 +53,7 @@ fn launch(arguments: Vec<OsString>) -> Option<ExitCode> {
     let path = arguments.next()?;
     let mut errors =
         OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path).ok()?;
-    let uid = arguments.next()?.to_str()?.parse::<u32>().ok();
-    let gid = arguments.next()?.to_str()?.parse::<u32>().ok();
+    let ids = Ids::parse(arguments.next()?.to_str()?);
     for word in arguments.by_ref() {
         if word == "--" {
             break;
@@ -67,11 +65,15 @@ fn launch(arguments: Vec<OsString>) -> Option<ExitCode> {
     let program = arguments.next()?;
     let mut command = Command::new(&program);
     command.arg0(arguments.next()?).args(arguments);
-    if let (Some(uid), Some(gid)) = (uid, gid) {
-        command.uid(uid).gid(gid);
+    let directory = std::env::current_dir().ok()?;
+    if let Some(ids) = ids.clone() {
+        // The sidecar entered it for the task, which may not be allowed to.
+        ids.lend_to(&mut command, &directory).ok()?;
     }
     let error = command.exec();
-    complain(&mut errors, &format!("cannot execute {}: {error}", program.display()))
+    let obstacle = ids.and_then(|ids| ids.obstacle(&directory, Path::new(&program), &error));
+    let words = obstacle.unwrap_or_else(|| format!("cannot execute {}: {error}", program.display()));
+    complain(&mut errors, &words)
 }
 
 fn complain(errors: &mut File, text: &str) -> Option<ExitCode> {

@@ -19,6 +19,7 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("the sidecar needs Linux: epoll, pidfd, a child subreaper and /proc");
 
+mod account;
 mod attempt_dir;
 mod cgroup;
 pub mod client;
@@ -31,6 +32,7 @@ mod launch;
 mod layout;
 pub mod log;
 mod options;
+mod passage;
 mod pidfd;
 mod pipe;
 mod procfs;
@@ -51,5 +53,6 @@ pub use key::AttemptKey;
 pub use launch::launch_if_asked;
 pub use layout::Layout;
 pub use options::Options;
+pub use passage::make_passable;
 pub use spawn::own_user;
 pub use supervisor::run;

@@ -6,7 +6,8 @@ use std::time::Duration;
 /// Options of [`crate::run`].
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The directory of the socket, the journal and the attempts. Made if it is missing, for its owner alone.
+    /// The directory of the socket, the journal and the attempts. Made if it is missing; others may pass
+    /// through it, to tasks of theirs.
     pub data: PathBuf,
     /// Whether attempts get cgroups where the system lets us make them.
     pub cgroups: bool,

@@ -11,9 +11,15 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use rustix::fs::OFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
 
-/// A pipe: our end, which never blocks, and the task's.
-pub(crate) fn create() -> io::Result<(OwnedFd, OwnedFd)> {
+use crate::attempt_dir::Owner;
+
+/// A pipe: our end, which never blocks, and the task's. A task of another user gets the pipe itself too, or it could not
+/// open it again as `/dev/stdout`.
+pub(crate) fn create(owner: Option<Owner>) -> io::Result<(OwnedFd, OwnedFd)> {
     let (ours, theirs) = pipe_with(PipeFlags::CLOEXEC)?;
+    if let Some(owner) = owner {
+        owner.take(&ours)?;
+    }
     rustix::fs::fcntl_setfl(&ours, OFlags::NONBLOCK)?;
     let path = format!("/proc/self/fd/{}", theirs.as_raw_fd());
     let theirs = OpenOptions::new().read(true).write(true).open(path).map_or(theirs, OwnedFd::from);

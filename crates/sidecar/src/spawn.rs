@@ -13,8 +13,10 @@ use std::process::{Child, Command, Stdio};
 
 use nix::unistd::User;
 use rustix::fs::Mode;
+use rustix::io::Errno;
 
-use crate::attempt_dir::{self, Owner};
+use crate::account::{Account, Ids, missing_right};
+use crate::attempt_dir;
 use crate::launch;
 use crate::layout::Layout;
 use crate::pipe;
@@ -52,6 +54,8 @@ impl SpawnError {
 /// An order that is ready to be executed: its directory is made, its program found.
 pub(crate) struct Prepared {
     command: Command,
+    /// Words for what may keep another account from it: its ids, its directory, its program.
+    other: Option<(Ids, PathBuf, PathBuf)>,
     umask: Option<u32>,
     stdout: OwnedFd,
     stderr: OwnedFd,
@@ -59,32 +63,35 @@ pub(crate) struct Prepared {
 
 /// Makes everything that the process needs.
 pub(crate) fn prepare(layout: &Layout, spares: &Spares, start: &Start) -> Result<Prepared, SpawnError> {
-    let user = user(start)?;
-    let owner = user.as_ref().map(|user| Owner { uid: user.uid.as_raw(), gid: user.gid.as_raw() });
+    let account = account(start)?;
+    let owner = account.as_ref().map(Account::owner);
     if let Some(file) = start.files.iter().find(|file| !attempt_dir::is_file_name(&file.name)) {
         return Err(SpawnError::new(
             Refusal::Invalid,
             format!("`{}` is no name for a file of an attempt", file.name),
         ));
     }
-    attempt_dir::create(layout, spares, start, owner)
-        .map_err(|error| SpawnError::io("cannot make its directory", &error))?;
-    let environment = environment(layout, start, user.as_ref());
+    attempt_dir::create(layout, spares, start, owner).map_err(|error| match &account {
+        Some(account) if error.raw_os_error() == Some(Errno::PERM.raw_os_error()) => {
+            SpawnError::new(Refusal::CannotExecute, missing_right(&account.user.name))
+        }
+        _ => SpawnError::io("cannot make its directory", &error),
+    })?;
+    let environment = environment(layout, start, account.as_ref().map(|account| &account.user));
     let cwd = start.cwd.as_ref().map_or_else(|| layout.work(&start.key), PathBuf::from);
     if start.cwd.is_some() && !cwd.is_dir() {
         let words = format!("its working directory {} is not a directory here", cwd.display());
         return Err(SpawnError::new(Refusal::CannotExecute, words));
     }
     let program = program(start, &environment, &cwd)?;
-    let mut command = command(layout, start, &program, owner);
+    let ids = account.map(|account| account.ids);
+    let mut command = command(layout, start, &program, &cwd, ids.as_ref())?;
     command.env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
-    command.current_dir(&cwd).process_group(0).stdin(stdin(layout, start)?);
-    let (stdout, stdout_theirs) =
-        pipe::create().map_err(|error| SpawnError::io("cannot make a pipe", &error))?;
-    let (stderr, stderr_theirs) =
-        pipe::create().map_err(|error| SpawnError::io("cannot make a pipe", &error))?;
+    command.process_group(0).stdin(stdin(layout, start)?);
+    let pipe = || pipe::create(owner).map_err(|error| SpawnError::io("cannot make a pipe", &error));
+    let ((stdout, stdout_theirs), (stderr, stderr_theirs)) = (pipe()?, pipe()?);
     command.stdout(stdout_theirs).stderr(stderr_theirs);
-    Ok(Prepared { command, umask: start.umask, stdout, stderr })
+    Ok(Prepared { command, other: ids.map(|ids| (ids, cwd, program)), umask: start.umask, stdout, stderr })
 }
 
 impl Prepared {
@@ -97,14 +104,15 @@ impl Prepared {
         let after_ticks = procfs::now_ticks();
         previous.map(rustix::process::umask);
         let child = spawned.map_err(|error| {
-            let refusal = match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
-                Some(rustix::io::Errno::AGAIN | rustix::io::Errno::NOMEM) => Refusal::NoRoom,
+            let refusal = match error.raw_os_error().map(Errno::from_raw_os_error) {
+                Some(Errno::AGAIN | Errno::NOMEM) => Refusal::NoRoom,
                 _ => Refusal::CannotExecute,
             };
-            SpawnError::new(
-                refusal,
-                format!("cannot execute {}: {error}", Path::new(self.command.get_program()).display()),
-            )
+            let other = self.other.as_ref();
+            let obstacle = other.and_then(|(ids, cwd, program)| ids.obstacle(cwd, program, &error));
+            let program = Path::new(self.command.get_program()).display();
+            let words = obstacle.unwrap_or_else(|| format!("cannot execute {program}: {error}"));
+            SpawnError::new(refusal, words)
         })?;
         // Within one tick there is no doubt, and nothing to look up.
         let start_ticks = if before_ticks == after_ticks {
@@ -121,12 +129,12 @@ pub fn own_user() -> Option<String> {
     User::from_uid(nix::unistd::geteuid()).ok().flatten().map(|user| user.name)
 }
 
-fn user(start: &Start) -> Result<Option<User>, SpawnError> {
+fn account(start: &Start) -> Result<Option<Account>, SpawnError> {
     let Some(name) = &start.user else { return Ok(None) };
-    match User::from_name(name) {
-        Ok(Some(user)) if user.uid.as_raw() == rustix::process::getuid().as_raw() => Ok(None),
-        Ok(Some(user)) => Ok(Some(user)),
-        _ => Err(SpawnError::new(Refusal::Invalid, format!("there is no user `{name}`"))),
+    match Account::find(name) {
+        Some(account) if account.user.uid == nix::unistd::getuid() => Ok(None),
+        Some(account) => Ok(Some(account)),
+        None => Err(SpawnError::new(Refusal::Invalid, format!("there is no user `{name}`"))),
     }
 }
 
@@ -172,18 +180,29 @@ fn program(start: &Start, environment: &[(String, String)], cwd: &Path) -> Resul
     })
 }
 
-fn command(layout: &Layout, start: &Start, program: &Path, owner: Option<Owner>) -> Command {
-    let ids = owner.map(|owner| (owner.uid, owner.gid));
+fn command(
+    layout: &Layout,
+    start: &Start,
+    program: &Path,
+    cwd: &Path,
+    ids: Option<&Ids>,
+) -> Result<Command, SpawnError> {
     if !start.rlimits.is_empty() {
         let errors = layout.attempt(&start.key).join("launch");
-        return launch::command(program, &start.argv, &start.rlimits, ids, &errors);
+        let mut command = launch::command(program, &start.argv, &start.rlimits, ids, &errors);
+        command.current_dir(cwd);
+        return Ok(command);
     }
     let mut command = Command::new(program);
     command.arg0(&start.argv[0]).args(&start.argv[1..]);
-    if let Some((uid, gid)) = ids {
-        command.uid(uid).gid(gid);
+    match ids {
+        Some(ids) => ids
+            .clone()
+            .lend_to(&mut command, cwd)
+            .map_err(|error| SpawnError::new(Refusal::Invalid, format!("{}: {error}", cwd.display())))?,
+        None => drop(command.current_dir(cwd)),
     }
-    command
+    Ok(command)
 }
 
 /// Bytes are put into a file that has no name any more: the task reads at its own pace and nobody waits for it.

@@ -18,7 +18,7 @@ pub(crate) struct Sidecar {
     pub(crate) layout: Layout,
     pub(crate) pid: u32,
     pub(crate) connection: Connection,
-    directory: tempfile::TempDir,
+    _directory: tempfile::TempDir,
     /// Events that came while another was waited for.
     pub(crate) seen: Vec<Event>,
 }
@@ -65,18 +65,30 @@ impl Sidecar {
     pub(crate) fn start_lingering(millis: u32) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let pid = spawn_lingering(directory.path(), millis);
-        Self::meet(directory, pid)
+        let data = directory.path().to_owned();
+        Self::meet(directory, &data, pid)
     }
 
     pub(crate) fn start_in(directory: tempfile::TempDir) -> Self {
-        let pid = spawn(directory.path());
-        Self::meet(directory, pid)
+        Self::start_below(directory, "")
     }
 
-    fn meet(directory: tempfile::TempDir, pid: u32) -> Self {
-        let layout = Layout::new(directory.path());
+    /// One whose directory is not there yet.
+    pub(crate) fn start_below(directory: tempfile::TempDir, name: &str) -> Self {
+        let data = directory.path().join(name);
+        Self::start_with(&mut command(&data), directory, &data)
+    }
+
+    /// One that is started by a command of its own.
+    pub(crate) fn start_with(command: &mut Command, directory: tempfile::TempDir, data: &Path) -> Self {
+        let pid = start_detached(command, data).unwrap();
+        Self::meet(directory, data, pid)
+    }
+
+    fn meet(directory: tempfile::TempDir, data: &Path, pid: u32) -> Self {
+        let layout = Layout::new(data);
         let connection = connect(&layout, true);
-        let mut sidecar = Self { layout, pid, connection, directory, seen: Vec::new() };
+        let mut sidecar = Self { layout, pid, connection, _directory: directory, seen: Vec::new() };
         sidecar.wait(|event| matches!(event, Event::Welcome { .. }).then_some(()));
         sidecar
     }
@@ -188,7 +200,7 @@ impl Sidecar {
     }
 
     pub(crate) fn try_restart(&mut self) -> Result<(), Error> {
-        let data = self.directory.path();
+        let data = self.layout.data();
         self.pid = start_detached(&mut command(data), data)?;
         Ok(())
     }
@@ -223,10 +235,6 @@ pub(crate) fn command(data: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mainspring-sidecar"));
     command.arg(data);
     command
-}
-
-fn spawn(data: &Path) -> u32 {
-    start_detached(&mut command(data), data).unwrap()
 }
 
 pub(crate) fn spawn_lingering(data: &Path, millis: u32) -> u32 {

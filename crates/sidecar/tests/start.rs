@@ -113,34 +113,6 @@ fn an_order_that_comes_again_is_not_executed_again() {
 }
 
 #[test]
-fn a_task_runs_as_another_user() {
-    assert!(rustix::process::getuid().is_root(), "this test needs root");
-    // The directories of test runs are closed to other users; the sidecar's own are not.
-    let directory =
-        tempfile::Builder::new().prefix("sidecar-").permissions(open_mode()).tempdir_in("/tmp").unwrap();
-    let mut sidecar = Sidecar::start_in(directory);
-    for limited in [false, true] {
-        let mut start = shell(
-            "id -u; id -G; echo $HOME $USER; echo 42 > $MAINSPRING_OUTPUT; touch mine; echo 1 >> $MAINSPRING_PROGRESS",
-        );
-        start.user = Some("nobody".into());
-        if limited {
-            use mainspring_sidecar::protocol::{Rlimit, RlimitKind};
-            start.rlimits = vec![Rlimit { kind: RlimitKind::Core, soft: Some(0), hard: Some(0) }];
-        }
-        let finished = sidecar.run(&start);
-        assert_eq!(sidecar.stored(start.key, FrameKind::Stderr), "");
-        assert_eq!((finished.end, finished.result.as_deref()), (End::Exited(0), Some(&b"42\n"[..])));
-        assert_eq!(sidecar.stored(start.key, FrameKind::Stdout), "65534\n65534\n/nonexistent nobody\n");
-        sidecar.wait(|event| matches!(event, Event::Progress { line, .. } if line == "1").then_some(()));
-    }
-}
-
-fn open_mode() -> std::fs::Permissions {
-    std::os::unix::fs::PermissionsExt::from_mode(0o755)
-}
-
-#[test]
 fn directories_stay_until_removed() {
     let mut sidecar = Sidecar::start();
     let start = shell("mkdir -p a/b; chmod 0 a");

@@ -1,7 +1,8 @@
 //! `mainspring up`: everything on one machine in one go: scheduler, API, agent, sidecar, and an embedded store.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use clap::Args;
 use mainspring_model::{ErrorCode, NodeId};
 use mainspring_server::Server;
+use mainspring_sidecar::make_passable;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Global;
@@ -47,7 +49,10 @@ async fn serve(
 ) -> Result<ExitCode, Failure> {
     let stop = Stop::new()?.listen();
     let data = options.data.clone();
-    options.resident = Some(node(&data, &agent).await?);
+    make_folders(&options).map_err(|error| {
+        Failure::failed(format!("data folder {}: {error}", data.display())).hint(roles::OTHER_DATA)
+    })?;
+    options.resident = Some(node(&agent).await?);
     let server = Server::build(options).await.map_err(server_failed)?;
     let token_file = token(&server, &data).await?;
     let agent = joined(&server, agent).await?;
@@ -71,6 +76,31 @@ async fn serve(
     Ok(ExitCode::SUCCESS)
 }
 
+/// Tasks of other users pass through the data folder to the agent's. What the server keeps in it is closed by its own mode,
+/// also where an earlier version left it open in a closed folder.
+fn make_folders(options: &mainspring_server::Options) -> io::Result<()> {
+    make_passable(&options.data)?;
+    let folders = [(&options.logs, "logs"), (&options.artifacts, "artifacts")];
+    for (_, name) in folders.into_iter().filter(|(elsewhere, _)| elsewhere.is_none()) {
+        let folder = options.data.join(name);
+        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
+    }
+    let Some(store) = options.store.strip_prefix("sqlite:") else { return Ok(()) };
+    let store = store.split_once('?').map_or(store, |(path, _)| path);
+    if !Path::new(store).starts_with(&options.data) {
+        return Ok(());
+    }
+    // SQLite gives the files beside its database the database's mode.
+    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(store)?;
+    for path in ["", "-wal", "-shm"].map(|end| PathBuf::from(format!("{store}{end}"))) {
+        if path.exists() {
+            fs::set_permissions(path, Permissions::from_mode(0o600))?;
+        }
+    }
+    Ok(())
+}
+
 /// The agent's options, with the way to the server and the right to join it.
 async fn joined(
     server: &Server,
@@ -86,10 +116,7 @@ async fn joined(
 }
 
 /// The node of this process. The server knows it from the start, so that its tasks go on while this process is away.
-async fn node(data: &Path, agent: &mainspring_agent::Options) -> Result<NodeId, Failure> {
-    DirBuilder::new().recursive(true).mode(0o700).create(data).map_err(|error| {
-        Failure::failed(format!("data folder {}: {error}", data.display())).hint(roles::OTHER_DATA)
-    })?;
+async fn node(agent: &mainspring_agent::Options) -> Result<NodeId, Failure> {
     let asked = tokio::time::timeout(SIDECAR_PATIENCE, mainspring_agent::node(agent));
     let unheard = |_| Failure::failed(format!("no sidecar answers in {}", agent.data.display()));
     asked.await.map_err(unheard)?.map_err(agent_failed)
@@ -146,6 +173,23 @@ fn flatten<E>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn others_pass_through_the_data_folder_and_see_nothing_of_the_server() {
+        let outer = tempfile::tempdir().unwrap();
+        let data = outer.path().join("new");
+        let store = format!("sqlite:{}?x=1", data.join("store.db").display());
+        let options = mainspring_server::Options::new(store, &data);
+        let mode = |name: &str| fs::metadata(data.join(name)).unwrap().permissions().mode() & 0o777;
+        for _ in 0..2 {
+            make_folders(&options).unwrap();
+            assert_eq!(["", "logs", "artifacts", "store.db"].map(mode), [0o711, 0o700, 0o700, 0o600]);
+            // An earlier version relied on the folder around them.
+            for name in ["logs", "store.db"] {
+                fs::set_permissions(data.join(name), Permissions::from_mode(0o755)).unwrap();
+            }
+        }
+    }
 
     #[tokio::test]
     async fn a_token_that_is_lost_or_no_longer_good_is_made_anew() {

@@ -20,7 +20,7 @@ pub struct Start {
     pub stdin: Stdin,
     /// Files to place in the attempt's directory before the start: parameters, a script.
     pub files: Vec<File>,
-    /// Run as this user, with its primary group and no other.
+    /// Run as this user, with its groups.
     pub user: Option<String>,
     /// The file mode mask.
     pub umask: Option<u32>,

@@ -1,0 +1,113 @@
+//! Tasks of other users: what they are given, and what is said when they cannot run.
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use mainspring_sidecar::log::FrameKind;
+use mainspring_sidecar::protocol::{End, Event, Refusal, Rlimit, RlimitKind, Start};
+use mainspring_sidecar::{Layout, make_passable};
+
+use crate::sidecar::{Sidecar, command, shell};
+
+/// A directory that others may pass, as `/var/lib` is; those of test runs are closed to them.
+fn open_directory() -> tempfile::TempDir {
+    let mode = PermissionsExt::from_mode(0o755);
+    tempfile::Builder::new().prefix("sidecar-").permissions(mode).tempdir_in("/tmp").unwrap()
+}
+
+/// The same task twice: spawned directly, and launched with a limit.
+fn both_ways(script: &str, user: &str) -> [Start; 2] {
+    assert!(rustix::process::getuid().is_root(), "this test needs root");
+    let core = Rlimit { kind: RlimitKind::Core, soft: Some(0), hard: Some(0) };
+    [vec![], vec![core]].map(|rlimits| Start { user: Some(user.into()), rlimits, ..shell(script) })
+}
+
+/// Why it did not run, and whether that is final.
+fn not_executed(sidecar: &mut Sidecar, start: &Start) -> String {
+    sidecar.order(start);
+    sidecar.wait(|event| match event {
+        Event::Refused { key, refusal, message } if *key == start.key => {
+            assert_eq!(*refusal, Refusal::CannotExecute, "{message}");
+            Some(message.clone())
+        }
+        Event::Finished(finished) if finished.key == start.key => match &finished.end {
+            End::NotExecuted(message) => Some(message.clone()),
+            end => panic!("{end:?}"),
+        },
+        _ => None,
+    })
+}
+
+#[test]
+fn a_task_runs_as_another_user_in_a_fresh_directory() {
+    let outer = open_directory();
+    // As an agent makes it, under a mask that closes what is made.
+    let data = outer.path().join("new/agent");
+    let before = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+    make_passable(&data).unwrap();
+    let mut sidecar = Sidecar::start_below(outer, "new/agent");
+    rustix::process::umask(before);
+    let script = "id -u; id -G; echo $HOME $USER; echo 42 > $MAINSPRING_OUTPUT; touch mine; echo 1 >> $MAINSPRING_PROGRESS";
+    for start in both_ways(script, "nobody") {
+        let finished = sidecar.run(&start);
+        assert_eq!(sidecar.stored(start.key, FrameKind::Stderr), "");
+        assert_eq!((finished.end, finished.result.as_deref()), (End::Exited(0), Some(&b"42\n"[..])));
+        assert_eq!(sidecar.stored(start.key, FrameKind::Stdout), "65534\n65534\n/nonexistent nobody\n");
+        sidecar.wait(|event| matches!(event, Event::Progress { line, .. } if line == "1").then_some(()));
+    }
+    // What is not the task's is closed to it.
+    let private = Layout::new(&data);
+    for path in [private.journal(), private.complaints(), private.socket(), private.attempts()] {
+        for start in both_ways(&format!("exec ls {}", path.display()), "nobody") {
+            assert_ne!(sidecar.run(&start).end, End::Exited(0), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_closed_directory_is_named() {
+    let outer = open_directory();
+    let closed = outer.path().join("closed");
+    std::fs::create_dir(&closed).unwrap();
+    std::fs::set_permissions(&closed, PermissionsExt::from_mode(0o700)).unwrap();
+    let name = closed.display().to_string();
+    let mut sidecar = Sidecar::start_below(outer, "closed/data");
+    for start in both_ways("true", "nobody") {
+        let message = not_executed(&mut sidecar, &start);
+        assert!(message.contains(&format!("`nobody` may not pass {name} on the way")), "{message}");
+    }
+}
+
+#[test]
+fn a_missing_right_is_named_and_final() {
+    for right in ["chown", "setuid", "setgid"] {
+        let outer = open_directory();
+        let data = outer.path().join("data");
+        let mut limited = Command::new("setpriv");
+        limited.args([format!("--bounding-set=-{right}"), format!("--inh-caps=-{right}")]);
+        limited.arg(command(&data).get_program()).arg(&data);
+        let mut sidecar = Sidecar::start_with(&mut limited, outer, &data);
+        for start in both_ways("true", "nobody") {
+            let message = not_executed(&mut sidecar, &start);
+            assert!(message.contains("`nobody`") && message.contains("root"), "{message}");
+        }
+    }
+}
+
+#[test]
+fn another_user_has_its_groups_and_can_open_its_output_again() {
+    let outer = open_directory();
+    let data = outer.path().join("data");
+    let groups = std::fs::read_to_string("/etc/group").unwrap() + "sidecar-test:x:54321:nobody\n";
+    std::fs::write(outer.path().join("group"), groups).unwrap();
+    // The groups of a machine are not ours to change: the sidecar sees others.
+    let mut member = Command::new("unshare");
+    member.args(["-m", "sh", "-c", "mount --bind $0 /etc/group && exec \"$@\""]);
+    member.arg(outer.path().join("group")).arg(command(&data).get_program()).arg(&data);
+    let mut sidecar = Sidecar::start_with(&mut member, outer, &data);
+    for start in both_ways("id -G; echo hi > /dev/stdout; echo ho > /dev/stderr", "nobody") {
+        sidecar.run(&start);
+        assert_eq!(sidecar.stored(start.key, FrameKind::Stdout), "65534 54321\nhi\n");
+        assert_eq!(sidecar.stored(start.key, FrameKind::Stderr), "ho\n");
+    }
+}
