@@ -41,6 +41,8 @@ impl Driver {
             Output::Extend { deadline } => {
                 self.ask(&Request::Extend { key: None, deadline_us: Some(deadline.as_micros() as u64) });
             }
+            Output::Probe => self.ask(&Request::GetNode),
+            Output::ReplaceSidecar => self.replace_sidecar(),
             Output::Publish(token) => self.publish(token),
             Output::Forgotten(token) => {
                 if self.logs.forgotten(token) {
@@ -170,7 +172,8 @@ impl Driver {
                     self.failure = Some(crate::error::Error::JournalLost);
                 }
             }
-            Event::Node { .. } | Event::Removed { .. } | Event::ShuttingDown { .. } => {}
+            Event::Node { .. } => self.handle(Input::Answered),
+            Event::Removed { .. } | Event::ShuttingDown { .. } => {}
         }
     }
 
@@ -210,6 +213,13 @@ impl Driver {
         self.roll = Some(Roll::default());
         let (command, layout) = (self.options.sidecar.clone(), self.layout.clone());
         self.opening = Some(tokio::spawn(Link::open(command, layout)));
+    }
+
+    /// Its socket closes with it, so what follows is as if it had died by itself.
+    fn replace_sidecar(&mut self) {
+        if let Some(link) = &self.link {
+            link.kill();
+        }
     }
 
     pub(crate) fn opened(&mut self, link: Option<Link>) {

@@ -30,6 +30,10 @@ fn agent(data: &str, server: &str, join_token: Option<String>) -> Result<(), Str
     options.allowed_paths = allowed.iter().map(Into::into).collect();
     options.task_user = std::env::var("MAINSPRING_AGENT__TASK_USER").ok();
     options.allowed_users = std::env::var("MAINSPRING_AGENT__ALLOWED_USERS").ok().into_iter().collect();
+    if let Ok(patience) = std::env::var("MAINSPRING_AGENT__SIDECAR_PATIENCE") {
+        options.sidecar_patience =
+            mainspring_model::duration_text::parse(&patience).map_err(|error| error.to_string())?;
+    }
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
         let shutdown = async move {

@@ -34,6 +34,8 @@ pub struct Options {
     pub weight: u32,
     /// How the sidecar is started.
     pub sidecar: SidecarCommand,
+    /// How long the sidecar may stay without an answer before it is replaced; its tasks go on.
+    pub sidecar_patience: Duration,
     /// The most bytes of fetched artifacts that are kept for later attempts.
     pub cache_bytes_max: u64,
     /// How long the log of an attempt is kept here when no scheduler takes it.
@@ -82,6 +84,7 @@ impl Options {
             slots: None,
             weight: 1,
             sidecar: SidecarCommand { program: None, args: vec!["sidecar".into(), "--data".into()] },
+            sidecar_patience: Duration::from_secs(60),
             cache_bytes_max: 4 << 30,
             retain: Duration::from_secs(7 * 24 * 3600),
             allowed_networks: Vec::new(),

@@ -11,7 +11,7 @@ use mainspring_sidecar::{Error as SidecarError, Layout};
 use rustc_hash::FxHashMap;
 use tokio::sync::mpsc;
 
-use crate::core::Core;
+use crate::core::{Core, REPLACE_LOOKS};
 use crate::driver::{Driver, now};
 use crate::error::Error;
 use crate::facts::{self, Meter};
@@ -70,7 +70,9 @@ pub async fn node(options: &Options) -> Result<NodeId, Error> {
     loop {
         let mut link = Link::dial(options.sidecar.clone(), Layout::new(&data)).await;
         link.send(&Request::Hello { version: VERSION, subscribe: false });
-        if let Some(met) = unless_hung_up(introduce(&mut link).await, &mut wait).await {
+        if let Some(met) =
+            unless_hung_up(introduce(&mut link, options.sidecar_patience).await, &mut wait).await
+        {
             return met.map(|(node, _)| node);
         }
     }
@@ -111,7 +113,7 @@ async fn start_once(options: &Options) -> Result<(Driver, Dialer), Error> {
     let identity = Identity::open(&options.data)?;
     let layout = Layout::new(absolute(options)?);
     let mut link = Link::open(options.sidecar.clone(), layout.clone()).await;
-    let (node, events) = introduce(&mut link).await?;
+    let (node, events) = introduce(&mut link, options.sidecar_patience).await?;
     let profile = facts::profile(node, options);
     let repository = Repository::new(node);
     let fetcher = Fetcher::new(layout.clone(), identity.directory(), repository.clone(), options)?;
@@ -135,7 +137,7 @@ async fn start_once(options: &Options) -> Result<(Driver, Dialer), Error> {
         layout,
         identity,
         node,
-        core: Core::new(profile),
+        core: Core::new(profile, options.sidecar_patience),
         meter: Meter::new(),
         logs: Logs::default(),
         fetcher,
@@ -165,18 +167,18 @@ async fn read_journal(driver: &mut Driver) -> Result<(), Error> {
     while driver.roll.is_some() {
         let Some(link) = &mut driver.link else { return Ok(()) };
         let mut events = Vec::new();
-        exchange(link, &mut events).await?;
+        exchange(link, driver.options.sidecar_patience, &mut events).await?;
         events.into_iter().for_each(|event| driver.hear(event));
     }
     Ok(())
 }
 
 /// Learns the node's id from the sidecar's journal, or puts a new one there. Also what else was said in the meantime.
-async fn introduce(link: &mut Link) -> Result<(NodeId, Vec<Event>), Error> {
+async fn introduce(link: &mut Link, patience: Duration) -> Result<(NodeId, Vec<Event>), Error> {
     let mut rest = Vec::new();
     loop {
         let mut events = Vec::new();
-        exchange(link, &mut events).await?;
+        exchange(link, patience, &mut events).await?;
         let mut node = None;
         for event in events {
             match event {
@@ -196,10 +198,22 @@ async fn introduce(link: &mut Link) -> Result<(NodeId, Vec<Event>), Error> {
     }
 }
 
-async fn exchange(link: &mut Link, events: &mut Vec<Event>) -> Result<(), Error> {
+/// Says what is to be said and hears what is answered. A sidecar that does not answer is ended, and another is tried.
+async fn exchange(link: &mut Link, patience: Duration, events: &mut Vec<Event>) -> Result<(), Error> {
     let lost =
         |source| Error::Sidecar(SidecarError::Io { context: "the sidecar is gone".to_owned(), source });
     link.flush().map_err(lost)?;
-    link.ready().await.map_err(lost)?;
+    // Looks instead of one wait, because a machine that stood still proves nothing.
+    let mut looks = 0;
+    loop {
+        match tokio::time::timeout(patience / REPLACE_LOOKS, link.ready()).await {
+            Ok(ready) => break ready.map_err(lost)?,
+            Err(_) if looks < REPLACE_LOOKS => looks += 1,
+            Err(_) => {
+                link.kill();
+                return Err(lost(ErrorKind::UnexpectedEof.into()));
+            }
+        }
+    }
     link.receive(events).map_err(lost)
 }

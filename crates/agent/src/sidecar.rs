@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use mainspring_sidecar::protocol::{Event, Request, VERSION, frame};
 use mainspring_sidecar::{Error as SidecarError, Layout, start_detached};
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
@@ -52,6 +53,16 @@ impl Link {
             }
             tokio::time::sleep(wait).await;
             wait = (wait * 2).min(RETRY_MAX);
+        }
+    }
+
+    /// Ends a sidecar that does not answer.
+    pub(crate) fn kill(&self) {
+        let peer = self.stream.peer_cred().ok().and_then(|peer| peer.pid()).and_then(Pid::from_raw);
+        let Some(pid) = peer else { return };
+        tracing::error!(pid = pid.as_raw_nonzero(), "the sidecar does not answer; it is replaced");
+        if let Err(error) = kill_process(pid, Signal::KILL) {
+            tracing::error!(%error, "the sidecar cannot be ended");
         }
     }
 

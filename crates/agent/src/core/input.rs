@@ -34,8 +34,10 @@ pub enum Input {
     },
     /// The sidecar is there, and this is all that its journal knows.
     Attached(Vec<KnownTask>),
-    /// The sidecar does not answer. Its tasks may well go on.
+    /// The sidecar is gone. Its tasks may well go on.
     Detached,
+    /// The sidecar answered a probe.
+    Answered,
     /// The sidecar started a task.
     Started {
         /// Which.

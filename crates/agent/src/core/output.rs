@@ -36,6 +36,10 @@ pub enum Output {
         /// When they end now.
         deadline: Timestamp,
     },
+    /// Ask the sidecar whether it is there; answer with `Answered`.
+    Probe,
+    /// End the sidecar, which does not answer, and start another. Its tasks go on.
+    ReplaceSidecar,
     /// Copy the outputs of an attempt away; answer with `Published`.
     Publish(AttemptToken),
     /// An attempt's end is durable with the owner: nothing of it is needed but its log.

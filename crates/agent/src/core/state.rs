@@ -1,6 +1,7 @@
 //! The state of a node, and the one entrance to it.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use mainspring_model::{AttemptToken, Timestamp};
 use mainspring_wire::agent::NodeUsage;
@@ -9,6 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::attempt::Held;
 use super::lease::Lease;
 use super::link::Link;
+use super::pulse::Pulse;
 use super::specs::Specs;
 use super::{Input, Output, Profile};
 
@@ -26,15 +28,17 @@ pub struct Core {
     pub(super) held: FxHashMap<AttemptToken, Held>,
     pub(super) forgotten: Forgotten,
     pub(super) usage: NodeUsage,
-    /// Whether the sidecar answers; its journal was read since.
+    /// Whether the sidecar is there; its journal was read since.
     pub(super) attached: bool,
+    pub(super) pulse: Pulse,
     pub(super) draining: bool,
     pub(super) out: Vec<Output>,
 }
 
 impl Core {
-    /// A node that is connected to nobody and knows nothing of its tasks yet.
-    pub fn new(profile: Profile) -> Self {
+    /// A node that is connected to nobody and knows nothing of its tasks yet. A sidecar that does not answer for about as
+    /// long as `sidecar_patience` is replaced.
+    pub fn new(profile: Profile, sidecar_patience: Duration) -> Self {
         Self {
             profile,
             link: Link::default(),
@@ -44,6 +48,7 @@ impl Core {
             forgotten: Forgotten::default(),
             usage: NodeUsage::default(),
             attached: false,
+            pulse: Pulse::new(sidecar_patience),
             draining: false,
             out: Vec::new(),
         }
@@ -63,14 +68,18 @@ impl Core {
             Input::Prepared { token, outcome } => self.prepared(now, token, outcome),
             Input::Published { token, outcome } => self.published(now, token, outcome),
             Input::Attached(known) => self.attached(now, known),
-            Input::Detached => self.attached = false,
+            Input::Detached => self.detached(now),
+            Input::Answered => self.answered(),
             Input::Started { token } => self.started(now, token),
             Input::Progressed { token, progress } => self.progressed(token, progress),
             Input::Ended { token, end } => self.ended(now, token, end),
             Input::Used(usage) => self.usage = usage,
             Input::Drain => self.drain(),
             Input::Leave => self.leave(),
-            Input::Tick => self.tick(now),
+            Input::Tick => {
+                self.feel_pulse(now);
+                self.tick(now);
+            }
         }
         self.say_goodbye_if_done(now);
     }
@@ -87,7 +96,7 @@ impl Core {
 
     /// When [`Input::Tick`] has something to do, unless something else happens before.
     pub fn wakes_at(&self) -> Option<Timestamp> {
-        [self.lease.ends_at(), self.link.due(&self.lease)].into_iter().flatten().min()
+        [self.lease.ends_at(), self.link.due(&self.lease), Some(self.pulse.due())].into_iter().flatten().min()
     }
 
     /// Whether the next tick sends a heartbeat, so that what is in use should be measured first.

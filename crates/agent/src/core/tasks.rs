@@ -34,6 +34,7 @@ impl Core {
     /// The sidecar is there. Its journal decides what executes; what was on its way to it is sent again.
     pub(super) fn attached(&mut self, now: Timestamp, known: Vec<KnownTask>) {
         self.attached = true;
+        self.answered();
         let listed: FxHashSet<AttemptToken> = known.iter().map(|task| task.token).collect();
         for task in known {
             self.adopt(now, task);
@@ -188,8 +189,12 @@ impl Core {
             })
             .map(|(token, _)| *token)
             .collect();
+        let any = !bound.is_empty();
         for token in bound {
             self.stop_held(now, token, StopBy::Lease, Duration::ZERO);
+        }
+        if any {
+            self.last_call(now);
         }
     }
 }

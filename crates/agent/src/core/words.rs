@@ -1,5 +1,6 @@
 //! What a node says, as it travels.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use mainspring_model::{AttemptToken, Progress, Timestamp};
@@ -13,6 +14,9 @@ use mainspring_wire::agent::{
 use super::attempt::Stage;
 use super::{Core, Ending};
 
+/// The label of a node that takes no work because something of it does not answer.
+const UNWELL: &str = "unwell";
+
 impl Core {
     pub(super) fn hello_word(&self, now: Timestamp, session: u64, beat: u64) -> NodeWord {
         let profile = &self.profile;
@@ -22,16 +26,25 @@ impl Core {
             beat,
             name: profile.name.clone(),
             pool: profile.pool.clone(),
-            labels: profile.labels.clone(),
+            labels: self.labels(),
             cpu_milli: profile.cpu_milli,
             memory_bytes: profile.memory_bytes,
             named_milli: profile.named_milli.clone(),
-            slots: profile.slots,
+            slots: if self.pulse.is_unwell() { 0 } else { profile.slots },
             weight: profile.weight,
             handlers: Vec::new(),
             held: self.held_words(now),
             version: profile.version.clone(),
         }))
+    }
+
+    /// Those of its profile; people see there why a node takes nothing.
+    fn labels(&self) -> HashMap<String, String> {
+        let mut labels = self.profile.labels.clone();
+        if self.pulse.is_unwell() {
+            labels.insert(UNWELL.to_owned(), "sidecar".to_owned());
+        }
+        labels
     }
 
     pub(super) fn heartbeat_word(&self, now: Timestamp, session: u64, beat: u64) -> NodeWord {

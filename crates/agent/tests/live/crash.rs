@@ -46,6 +46,37 @@ async fn a_killed_agent_costs_no_task_and_loses_no_end() {
 }
 
 #[tokio::test]
+async fn a_sidecar_that_is_there_and_does_nothing_is_replaced() {
+    let mut scheduler = Scheduler::start().await;
+    let mut node = Node::with_sidecar_patience(&scheduler.url, "1200ms");
+    let mut call = scheduler.welcomed().await;
+    let gate = Waiting::new(node.path());
+    let spec = serde_json::json!({ "name": "survivor", "script": gate.wait_in_shell() }).to_string();
+    call.start(token(1), &spec, "").await;
+    call.started(token(1)).await;
+    node.freeze_sidecar();
+    call.start(token(2), r#"{"name":"late","process":"true"}"#, "").await;
+    let mut call = scheduler.call().await;
+    assert_eq!(call.hello.slots, 0, "it takes nothing meanwhile");
+    assert_eq!(call.hello.labels["unwell"], "sidecar");
+    call.welcome().await;
+    let mut call = scheduler.welcomed().await;
+    assert!(call.hello.slots > 0 && !call.hello.labels.contains_key("unwell"), "another has taken its place");
+    let finished = call.finished(token(2)).await;
+    assert_eq!(finished.cause.unwrap().told_by(NODE), Ok(Cause::Exit { code: 0 }), "the order is not lost");
+    assert_eq!(gate.passes(), 0);
+    gate.open();
+    call.finished(token(1)).await;
+    assert_eq!(gate.passes(), 1, "the task went on");
+
+    // An agent that finds such a sidecar when it starts does not wait for ever either.
+    node.freeze_sidecar();
+    node.kill_agent();
+    node.start_agent();
+    scheduler.welcomed().await;
+}
+
+#[tokio::test]
 async fn a_stream_that_breaks_kills_nothing_and_an_end_meanwhile_is_told() {
     let mut scheduler = Scheduler::start().await;
     let node = Node::start(&scheduler.url);

@@ -247,8 +247,7 @@ pub(super) struct Node {
     agent: Option<Child>,
     url: String,
     join_token: String,
-    task_user: Option<String>,
-    allowed_users: Option<String>,
+    settings: Vec<(&'static str, String)>,
 }
 
 impl Node {
@@ -257,30 +256,38 @@ impl Node {
     }
 
     pub(super) fn with_token(url: &str, join_token: &str) -> Self {
+        Self::with_settings(url, join_token, Vec::new())
+    }
+
+    fn with_settings(url: &str, join_token: &str, settings: Vec<(&'static str, String)>) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let (url, join_token) = (url.to_owned(), join_token.to_owned());
-        let (task_user, allowed_users) = (None, None);
-        let mut node = Self { directory, agent: None, url, join_token, task_user, allowed_users };
+        let mut node = Self { directory, agent: None, url, join_token, settings };
         node.start_agent();
         node
     }
 
+    /// A node that waits no longer for an answer of its sidecar.
+    pub(super) fn with_sidecar_patience(url: &str, patience: &str) -> Self {
+        Self::with_settings(
+            url,
+            JOIN_TOKEN,
+            vec![("MAINSPRING_AGENT__SIDECAR_PATIENCE", patience.to_owned())],
+        )
+    }
+
     /// A node whose tasks run as this user, and may as the other.
     pub(super) fn with_task_user(url: &str, user: &str, allowed: &str) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let (url, join_token) = (url.to_owned(), JOIN_TOKEN.to_owned());
-        let (task_user, allowed_users) = (Some(user.to_owned()), Some(allowed.to_owned()));
-        let mut node = Self { directory, agent: None, url, join_token, task_user, allowed_users };
-        node.start_agent();
-        node
+        let task_user = ("MAINSPRING_AGENT__TASK_USER", user.to_owned());
+        let allowed_users = ("MAINSPRING_AGENT__ALLOWED_USERS", allowed.to_owned());
+        Self::with_settings(url, JOIN_TOKEN, vec![task_user, allowed_users])
     }
 
     pub(super) fn start_agent(&mut self) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mainspring-agent"));
         command.arg(self.data()).arg(&self.url).arg(&self.join_token).stdin(Stdio::null());
         command.env("MAINSPRING_AGENT__ALLOWED_PATHS", self.path());
-        command.envs(self.task_user.iter().map(|user| ("MAINSPRING_AGENT__TASK_USER", user)));
-        command.envs(self.allowed_users.iter().map(|user| ("MAINSPRING_AGENT__ALLOWED_USERS", user)));
+        command.envs(self.settings.iter().map(|(name, value)| (name, value)));
         self.agent = Some(command.spawn().unwrap());
     }
 
@@ -293,12 +300,22 @@ impl Node {
 
     /// `kill -9` of the sidecar.
     pub(super) fn kill_sidecar(&self) {
+        let mut sidecar = self.signal_sidecar("-KILL");
+        // The socket closes when the process is gone.
+        while let Ok(Some(_)) = sidecar.receive() {}
+    }
+
+    /// The sidecar is there and does nothing.
+    pub(super) fn freeze_sidecar(&self) {
+        self.signal_sidecar("-STOP");
+    }
+
+    fn signal_sidecar(&self, signal: &str) -> Connection {
         let mut sidecar = Connection::connect(&self.layout().socket()).unwrap();
         sidecar.send(&[Ask::Hello { version: VERSION, subscribe: false }]).unwrap();
         let Ok(Some(Event::Welcome { pid, .. })) = sidecar.receive() else { panic!("no welcome") };
-        assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
-        // The socket closes when the process is gone.
-        while let Ok(Some(_)) = sidecar.receive() {}
+        assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
+        sidecar
     }
 
     pub(super) fn terminate_agent(&self) {

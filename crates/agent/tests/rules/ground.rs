@@ -23,6 +23,8 @@ pub(super) struct Node {
     now: Timestamp,
     session: u64,
     beat: u64,
+    /// Whether the sidecar answers when it is asked.
+    pub(super) sidecar_answers: bool,
 }
 
 pub(super) fn token(run: u128) -> AttemptToken {
@@ -54,10 +56,11 @@ impl Node {
             version: "test".into(),
         };
         let mut node = Self {
-            core: Core::new(profile),
+            core: Core::new(profile, Duration::from_secs(60)),
             now: Timestamp::from_micros(1_000_000_000),
             session: 0,
             beat: 0,
+            sidecar_answers: true,
         };
         node.does(Input::Attached(Vec::new()), &[]);
         node
@@ -82,6 +85,12 @@ impl Node {
         }
         self.now = until;
         done
+    }
+
+    /// Everything stands still for so long.
+    pub(super) fn stand_still(&mut self, seconds: u64) -> Vec<String> {
+        self.now = self.now + Duration::from_secs(seconds);
+        self.act(Input::Tick)
     }
 
     pub(super) fn connect(&mut self) -> Vec<String> {
@@ -196,7 +205,12 @@ impl Node {
     }
 
     fn take(&mut self) -> Vec<String> {
-        let outputs = self.core.take();
+        let mut outputs = self.core.take();
+        let asked = outputs.extract_if(.., |output| matches!(output, Output::Probe)).count();
+        if asked > 0 && self.sidecar_answers {
+            self.core.handle(self.now, Input::Answered);
+            outputs.append(&mut self.core.take());
+        }
         outputs.into_iter().map(|output| self.short(output)).collect()
     }
 
@@ -215,6 +229,8 @@ impl Node {
             },
             Output::Stop { token, grace } => format!("stop {} in {}s", run(token), grace.as_secs()),
             Output::Extend { deadline } => format!("extend {}s", deadline.since(self.now).as_secs()),
+            Output::Probe => "probe".to_owned(),
+            Output::ReplaceSidecar => "replace sidecar".to_owned(),
             Output::Publish(token) => format!("publish {}", run(token)),
             Output::Forgotten(token) => format!("forgotten {}", run(token)),
             Output::LogHave(_) => "log have".to_owned(),

@@ -1,6 +1,6 @@
 //! No task executes when the owner may have given it to another node.
 
-use mainspring_agent::core::Input;
+use mainspring_agent::core::{Input, Output};
 
 use super::ground::{Node, exit, killed};
 
@@ -44,7 +44,7 @@ fn the_lease_is_looked_at_whatever_happens() {
     node.does(Input::Disconnected, &[]);
     // The agent slept for a minute: the first thing that it learns of is not the time.
     node.core.handle(mainspring_model::Timestamp::from_micros(1_060_000_000), Input::Disconnected);
-    assert!(matches!(node.core.take()[..], [mainspring_agent::core::Output::Stop { .. }]));
+    assert!(matches!(node.core.take()[..], [Output::Stop { .. }, Output::Probe]));
 }
 
 #[test]

@@ -108,3 +108,85 @@ fn outputs_of_an_earlier_agents_task_are_copied_by_this_one() {
     node.welcome();
     node.does(Input::Published { token: token(1), outcome: Ok(()) }, &["finished 1 exit"]);
 }
+
+/// Heartbeats are answered, so that only the sidecar is away.
+fn pass_beaten(node: &mut Node, seconds: u32) -> Vec<String> {
+    let mut done = Vec::new();
+    for _ in 0..seconds {
+        done.extend(node.pass(1.0));
+        done.extend(node.beat());
+    }
+    done.retain(|done| !done.starts_with("beat") && !done.starts_with("extend"));
+    done
+}
+
+#[test]
+fn a_sidecar_that_does_nothing_is_replaced() {
+    let mut node = Node::welcomed();
+    node.execute(1);
+    assert!(pass_beaten(&mut node, 60).is_empty(), "it answers");
+    node.sidecar_answers = false;
+    assert_eq!(pass_beaten(&mut node, 16), ["reconnect"], "nothing new for such a node");
+    assert_eq!(node.connect(), ["hello session 2 slots 0 1:executing"]);
+    node.welcome();
+    let replaced = pass_beaten(&mut node, 50);
+    assert_eq!(replaced, ["replace sidecar"]);
+    node.does(Input::Detached, &[]);
+    assert!(pass_beaten(&mut node, 30).is_empty(), "another is being started");
+    node.sidecar_answers = true;
+    let done = node.attached(vec![executing(1)]);
+    assert!(done.contains(&"reconnect".to_owned()), "{done:?}");
+    assert_eq!(node.connect(), ["hello session 3 slots 8 1:executing"]);
+}
+
+#[test]
+fn a_sidecar_that_cannot_be_ended_is_tried_again() {
+    let mut node = Node::new();
+    node.sidecar_answers = false;
+    let tries = node.pass(300.0).into_iter().filter(|done| done == "replace sidecar").count();
+    assert_eq!(tries, 5);
+}
+
+#[test]
+fn a_machine_that_stood_still_is_no_sidecar_that_did() {
+    let mut node = Node::welcomed();
+    node.pass(4.0);
+    node.sidecar_answers = false;
+    node.pass(1.5);
+    let done = node.stand_still(3_600);
+    assert!(!done.contains(&"replace sidecar".to_owned()), "{done:?}");
+    node.sidecar_answers = true;
+    node.does(Input::Answered, &[]);
+    assert!(!node.pass(600.0).contains(&"replace sidecar".to_owned()));
+}
+
+#[test]
+fn when_the_lease_ends_there_is_a_second_to_answer() {
+    let mut node = Node::welcomed();
+    node.execute(1);
+    node.pass(6.0);
+    node.sidecar_answers = false;
+    let done = node.pass(7.5);
+    assert!(done.contains(&"stop 1 in 0s".to_owned()), "{done:?}");
+    assert!(!done.contains(&"replace sidecar".to_owned()), "{done:?}");
+    assert!(node.pass(0.6).contains(&"replace sidecar".to_owned()));
+    node.does(Input::Detached, &[]);
+    node.sidecar_answers = true;
+    let done = node.attached(vec![executing(1)]);
+    assert!(done.contains(&"stop 1 in 0s".to_owned()), "the next one is told: {done:?}");
+
+    let mut node = Node::welcomed();
+    node.execute(1);
+    node.sidecar_answers = false;
+    let done = node.pass(13.1);
+    assert!(done.contains(&"replace sidecar".to_owned()), "silent before already: {done:?}");
+}
+
+#[test]
+fn a_sidecar_that_answers_at_the_end_of_the_lease_stays() {
+    let mut node = Node::welcomed();
+    node.execute(1);
+    let done = node.pass(20.0);
+    assert!(done.contains(&"stop 1 in 0s".to_owned()), "{done:?}");
+    assert!(!done.contains(&"replace sidecar".to_owned()), "{done:?}");
+}
