@@ -1,6 +1,8 @@
 //! Artifacts, inputs and outputs.
 
 use mainspring_model::{Cause, NodeId};
+use mainspring_wire::agent::FileChunk;
+use tonic::Status;
 
 use super::ground::{Node, Scheduler, token};
 
@@ -63,6 +65,29 @@ async fn an_artifact_that_is_something_else_does_not_start_and_is_named() {
             other => panic!("{run}: {other:?}"),
         }
     }
+}
+
+#[tokio::test]
+async fn a_scheduler_that_goes_away_while_it_is_asked_is_asked_again() {
+    let mut scheduler = Scheduler::start().await;
+    let _node = Node::start(&scheduler.url);
+    let mut call = scheduler.welcomed().await;
+    let piece = |text: &str| Ok(FileChunk { data: text.to_owned().into() });
+    let broken = vec![piece("#!/bin/sh\n"), Err(Status::unavailable("going away"))];
+    scheduler.files.lock().unwrap().extend([
+        Ok(broken),
+        Err(Status::unavailable("the store does not answer")),
+        Err(Status::permission_denied("who took over has not heard of it yet")),
+        Ok(vec![piece(TOOL)]),
+    ]);
+    let artifact = serde_json::json!({ "digest": digest_of(TOOL), "path": "tool", "executable": true });
+    let process = serde_json::json!({ "command": "./tool", "args": ["whole"] });
+    let spec = serde_json::json!({ "name": "tool", "artifacts": [artifact], "process": process });
+    call.start(token(1), &spec.to_string(), "").await;
+    let finished = call.finished(token(1)).await;
+    assert_eq!(finished.cause.unwrap().told_by(NODE), Ok(Cause::Exit { code: 0 }));
+    assert_eq!(call.log_stored().await, "I am whole\n");
+    assert!(scheduler.files.lock().unwrap().is_empty());
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! What a live test stands on: a scheduler that says what the test says, and an agent process that dials it.
 
+use std::collections::VecDeque;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -41,10 +42,14 @@ pub(super) struct Call {
     pub(super) stored: bool,
 }
 
+/// What a fetch is answered with: nothing, or pieces, the last of which may be the end of the connection.
+pub(super) type FetchAnswer = Result<Vec<Result<FileChunk, Status>>, Status>;
+
 #[derive(Clone)]
 struct Service {
     calls: mpsc::UnboundedSender<Call>,
     joins: Arc<Mutex<u32>>,
+    files: Arc<Mutex<VecDeque<FetchAnswer>>>,
 }
 
 /// The scheduler.
@@ -52,6 +57,8 @@ pub(super) struct Scheduler {
     pub(super) url: String,
     calls: mpsc::UnboundedReceiver<Call>,
     pub(super) joins: Arc<Mutex<u32>>,
+    /// What the next fetches are answered with; then nothing is found.
+    pub(super) files: Arc<Mutex<VecDeque<FetchAnswer>>>,
 }
 
 impl Scheduler {
@@ -60,10 +67,12 @@ impl Scheduler {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (sender, calls) = mpsc::unbounded_channel();
         let joins = Arc::new(Mutex::new(0));
-        let service = AgentServiceServer::new(Service { calls: sender, joins: Arc::clone(&joins) });
+        let files = Arc::<Mutex<VecDeque<FetchAnswer>>>::default();
+        let service = Service { calls: sender, joins: Arc::clone(&joins), files: Arc::clone(&files) };
+        let service = AgentServiceServer::new(service);
         let server = tonic::transport::Server::builder().add_service(service);
         tokio::spawn(server.serve_with_incoming(TcpListenerStream::new(listener)));
-        Self { url, calls, joins }
+        Self { url, calls, joins, files }
     }
 
     /// The node's next connection, after its hello.
@@ -82,10 +91,13 @@ impl Scheduler {
 #[tonic::async_trait]
 impl AgentService for Service {
     type ConnectStream = ReceiverStream<Result<ToNode, Status>>;
-    type FetchStream = tokio_stream::Empty<Result<FileChunk, Status>>;
+    type FetchStream = tokio_stream::Iter<std::vec::IntoIter<Result<FileChunk, Status>>>;
 
     async fn fetch(&self, _: Request<FetchRequest>) -> Result<Response<Self::FetchStream>, Status> {
-        Err(Status::not_found("it is not in the repository"))
+        match self.files.lock().unwrap().pop_front() {
+            Some(answer) => answer.map(|chunks| Response::new(tokio_stream::iter(chunks))),
+            None => Err(Status::not_found("it is not in the repository")),
+        }
     }
 
     async fn join(&self, request: Request<JoinRequest>) -> Result<Response<JoinAnswer>, Status> {
