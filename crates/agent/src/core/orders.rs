@@ -112,7 +112,15 @@ impl Core {
                 self.out.push(Output::Stop { token, grace });
             }
             // The task is over already; what is left is to tell how it ended.
-            Stage::Publishing { .. } => held.stop = held.stop.or(Some(by)),
+            Stage::Publishing { .. } if by == StopBy::Lease => held.stop = held.stop.or(Some(by)),
+            Stage::Publishing { ref ending, .. } => {
+                let message = "it was stopped while its outputs were copied".into();
+                let mut ending = Ending::clone(ending);
+                ending.cause = Cause::Error { class: "output".into(), message };
+                ending.stopped = true;
+                self.out.push(Output::Abandon(token));
+                self.end(now, token, ending);
+            }
             Stage::Over { .. } => {
                 if let Some(session) = self.link.session() {
                     self.tell_again(now, session, token);

@@ -175,6 +175,11 @@ fn outputs_are_copied_before_the_end_is_told() {
     node.does(Input::Published { token: token(1), outcome }, &["finished 1 error"]);
     let mut node = Node::welcomed();
     publishing(&mut node);
+    node.ended(1, exit(0));
+    assert_eq!(node.stop(1), ["abandon 1", "finished 1 error stopped"], "a copy has no longer than its run");
+    node.does(Input::Published { token: token(1), outcome: Ok(()) }, &[]);
+    let mut node = Node::welcomed();
+    publishing(&mut node);
     let failed = TaskEnd { ..exit(1) };
     assert_eq!(node.ended(1, failed), ["finished 1 exit"], "outputs of a failure are not copied");
 }
