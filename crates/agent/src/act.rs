@@ -130,8 +130,8 @@ impl Driver {
             }
             Event::Log { key, offset, frames } => self.logs.captured(key.into(), offset, frames),
             Event::Progress { key, line } => {
-                let progress = tasks::progress(&line);
-                self.handle(Input::Progressed { token: key.into(), progress });
+                let (permille, message) = tasks::progress(&line);
+                self.handle(Input::Progressed { token: key.into(), permille, message });
             }
             Event::Finished(finished) => match &mut self.roll {
                 Some(roll) => {

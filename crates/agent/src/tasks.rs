@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use mainspring_model::{AttemptToken, Cause, NodeId, Progress, TimeoutKind, Usage, limits};
+use mainspring_model::{AttemptToken, Cause, NodeId, TimeoutKind, Usage, limits};
 use mainspring_sidecar::AttemptKey;
 use mainspring_sidecar::protocol::{End, Finished, Output, Refusal, Standing, StopCause};
 use rustc_hash::FxHashMap;
@@ -123,12 +123,13 @@ pub(crate) fn refused(refusal: Refusal, message: String, node: NodeId) -> TaskEn
     TaskEnd { cause, stopped: false, begun_ago: None, result: None, usage }
 }
 
-/// Reads a line of a progress file: a JSON object with `fraction` and `message`, or a number and words.
-pub(crate) fn progress(line: &str) -> Progress {
+/// Reads a line of a progress file: a JSON object with `fraction` and `message`, or a fraction and words, or words alone. How
+/// far in thousandths, if it says so, and the words.
+pub(crate) fn progress(line: &str) -> (Option<u16>, Box<str>) {
     #[derive(serde::Deserialize, Default)]
     #[serde(default)]
     struct Line {
-        fraction: f64,
+        fraction: Option<f64>,
         message: String,
     }
     let line = line.trim();
@@ -137,17 +138,18 @@ pub(crate) fn progress(line: &str) -> Progress {
         _ => {
             let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
             match fraction(first) {
-                Some(fraction) => Line { fraction, message: rest.trim().to_owned() },
-                None => Line { fraction: 0.0, message: line.to_owned() },
+                Some(fraction) => Line { fraction: Some(fraction), message: rest.trim().to_owned() },
+                None => Line { fraction: None, message: line.to_owned() },
             }
         }
     };
     let mut message = told.message;
     message.truncate(message.floor_char_boundary(limits::MESSAGE_BYTES_MAX));
-    Progress { permille: (told.fraction.clamp(0.0, 1.0) * 1000.0).round() as u16, message: message.into() }
+    let permille = told.fraction.map(|fraction| (fraction.clamp(0.0, 1.0) * 1000.0).round() as u16);
+    (permille, message.into())
 }
 
-/// How far something is: `42%`, `3/7` or `0.42`.
+/// How far something is: `42%`, `3/7` or `0.42`. A count such as `7` does not say of how many.
 fn fraction(word: &str) -> Option<f64> {
     let number = |text: &str| text.parse::<f64>().ok();
     if let Some(percent) = word.strip_suffix('%') {
@@ -155,7 +157,7 @@ fn fraction(word: &str) -> Option<f64> {
     }
     match word.split_once('/') {
         Some((done, all)) => Some(number(done)? / number(all).filter(|all| *all > 0.0)?),
-        None => number(word),
+        None => number(word).filter(|fraction| (0.0..=1.0).contains(fraction)),
     }
 }
 
@@ -199,18 +201,21 @@ mod tests {
     #[test]
     fn progress_is_read_in_several_spellings() {
         for (line, permille, message) in [
-            ("0.5", 500, ""),
-            ("42% of the tables", 420, "of the tables"),
-            (r#"{"fraction": 0.25, "message": "half way to half"}"#, 250, "half way to half"),
-            ("3/4 tables", 750, "tables"),
-            ("0/0", 0, "0/0"),
-            ("in/out 5", 0, "in/out 5"),
-            ("loading", 0, "loading"),
-            ("7 files", 1000, "files"),
-            ("NaN", 0, ""),
+            ("0.5", Some(500), ""),
+            ("1 all", Some(1000), "all"),
+            ("42% of the tables", Some(420), "of the tables"),
+            ("120% of the tables", Some(1000), "of the tables"),
+            (r#"{"fraction": 0.25, "message": "half way to half"}"#, Some(250), "half way to half"),
+            (r#"{"message": "still there"}"#, None, "still there"),
+            ("3/4 tables", Some(750), "tables"),
+            ("0/0", None, "0/0"),
+            ("in/out 5", None, "in/out 5"),
+            ("loading", None, "loading"),
+            ("7 files", None, "7 files"),
+            ("-1", None, "-1"),
+            ("NaN", None, "NaN"),
         ] {
-            let expected = Progress { permille, message: message.into() };
-            assert_eq!(progress(line), expected, "{line}");
+            assert_eq!(progress(line), (permille, message.into()), "{line}");
         }
     }
 

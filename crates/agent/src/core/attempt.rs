@@ -55,6 +55,8 @@ pub(super) struct Held {
     pub(super) keep: bool,
     /// Whether its outputs are copied away after a success.
     pub(super) publishes: bool,
+    /// How far it said that it is, in thousandths.
+    pub(super) permille: u16,
     /// Who wants it to end.
     pub(super) stop: Option<StopBy>,
 }
@@ -85,7 +87,7 @@ pub(super) enum StopBy {
 
 impl Held {
     pub(super) fn new(stage: Stage) -> Self {
-        Self { stage, keep: false, publishes: false, stop: None }
+        Self { stage, keep: false, publishes: false, permille: 0, stop: None }
     }
 
     pub(super) fn is_over(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use mainspring_model::{AttemptToken, Cause, Progress, Usage};
+use mainspring_model::{AttemptToken, Cause, Usage};
 use mainspring_wire::agent::{NodeUsage, OwnerWord};
 
 /// Something that happened. Words that are late, doubled or of an earlier connection change nothing.
@@ -47,8 +47,10 @@ pub enum Input {
     Progressed {
         /// Which.
         token: AttemptToken,
-        /// How far.
-        progress: Progress,
+        /// How far, in thousandths; as far as before if it did not say.
+        permille: Option<u16>,
+        /// In its own words.
+        message: Box<str>,
     },
     /// A task is over and nothing of it is left, or it never began.
     Ended {

@@ -71,7 +71,7 @@ impl Core {
             Input::Detached => self.detached(now),
             Input::Answered => self.answered(),
             Input::Started { token } => self.started(now, token),
-            Input::Progressed { token, progress } => self.progressed(token, progress),
+            Input::Progressed { token, permille, message } => self.progressed(token, permille, message),
             Input::Ended { token, end } => self.ended(now, token, end),
             Input::Used(usage) => self.usage = usage,
             Input::Drain => self.drain(),

@@ -118,9 +118,13 @@ impl Core {
         }
     }
 
-    pub(super) fn progressed(&mut self, token: AttemptToken, progress: Progress) {
-        let executing = matches!(self.held.get(&token), Some(Held { stage: Stage::Executing { .. }, .. }));
-        if executing && let Some(session) = self.link.session() {
+    pub(super) fn progressed(&mut self, token: AttemptToken, permille: Option<u16>, message: Box<str>) {
+        let Some(held @ Held { stage: Stage::Executing { .. }, .. }) = self.held.get_mut(&token) else {
+            return;
+        };
+        held.permille = permille.unwrap_or(held.permille);
+        let progress = Progress { permille: held.permille, message };
+        if let Some(session) = self.link.session() {
             let beat = self.lease.next_beat();
             self.out.push(Output::Say(words::progressed(session, beat, token, progress)));
         }

@@ -1,7 +1,7 @@
 //! Start, stop, forget: once, again, late, and for what is not known.
 
 use mainspring_agent::core::{Input, TaskEnd};
-use mainspring_model::{JobId, Progress};
+use mainspring_model::JobId;
 use mainspring_wire::agent::SpecKey;
 
 use super::ground::{Node, exit, killed, token};
@@ -17,8 +17,12 @@ fn an_order_is_executed_once() {
     assert_eq!(node.started(1), ["started 1"]);
     assert!(node.started(1).is_empty());
     assert_eq!(node.start(1), ["started 1"], "the owner has not heard it");
-    let progress = Progress { permille: 500, message: "half".into() };
-    node.does(Input::Progressed { token: token(1), progress }, &["progressed 1 500"]);
+    let progressed = |permille, message: &str| {
+        let message = message.into();
+        Input::Progressed { token: token(1), permille, message }
+    };
+    node.does(progressed(Some(500), "half"), &["progressed 1 500"]);
+    node.does(progressed(None, "still there"), &["progressed 1 500"]);
     assert_eq!(node.ended(1, exit(0)), ["finished 1 exit"]);
     assert!(node.ended(1, exit(1)).is_empty());
     assert_eq!(node.start(1), ["finished 1 exit"]);
