@@ -21,6 +21,7 @@ compile_error!("the sidecar needs Linux: epoll, pidfd, a child subreaper and /pr
 
 mod account;
 mod attempt_dir;
+mod birthmark;
 mod cgroup;
 pub mod client;
 pub mod clock;

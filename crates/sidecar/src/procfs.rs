@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::path::PathBuf;
 
 /// One process, from `/proc/PID/stat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,11 +63,34 @@ pub(crate) fn now_ticks() -> u64 {
     now.tv_sec as u64 * 100 + now.tv_nsec as u64 / 10_000_000
 }
 
-/// Whether the environment that a process was started with has all these `NAME=value` entries.
-pub(crate) fn environment_has(pid: u32, entries: &[String]) -> bool {
-    let Ok(bytes) = fs::read(format!("/proc/{pid}/environ")) else { return false };
-    let has = |wanted: &String| bytes.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes());
+/// The environment that a process was started with.
+pub(crate) fn environment(pid: u32) -> Vec<u8> {
+    fs::read(format!("/proc/{pid}/environ")).unwrap_or_default()
+}
+
+/// Whether an environment has all these `NAME=value` entries.
+pub(crate) fn has_entries(environment: &[u8], entries: &[String]) -> bool {
+    let has = |wanted: &String| environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes());
     entries.iter().all(has)
+}
+
+/// A file that a process has open.
+#[derive(Debug)]
+pub(crate) enum Open {
+    /// A pipe by its inode.
+    Pipe(u64),
+    /// Anything else by its name.
+    Path(PathBuf),
+}
+
+/// The first files that a process has open, up to `limit`.
+pub(crate) fn open_files(pid: u32, limit: usize) -> impl Iterator<Item = Open> {
+    let entries = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten().take(limit);
+    entries.filter_map(|entry| {
+        let target = fs::read_link(entry.path()).ok()?;
+        let name = target.to_str().and_then(|name| name.strip_prefix("pipe:[")?.strip_suffix(']'));
+        Some(name.and_then(|inode| inode.parse().ok()).map_or(Open::Path(target.clone()), Open::Pipe))
+    })
 }
 
 /// The largest resident size that this process ever had.

@@ -1,13 +1,14 @@
 //! Who belongs to an attempt: everything that came of its first process, however it forked.
 //!
-//! With a cgroup the kernel keeps the list. Without, a process belongs if it is in the first process's group,
-//! descends from a member, or was orphaned (and so became a child of the sidecar, which is a subreaper)
-//! with the attempt's variables in its environment. A process that hides all of these is a stray: it is found when
-//! no other attempt can have started it.
+//! With a cgroup the kernel keeps the list. Without, a process belongs if it descends from the first one, or from an orphan
+//! of it (`supervisor/orphans.rs` says whose an orphan is). Orphans of a task that an earlier sidecar started do not come to
+//! this one: there a process belongs if it is in the first process's group, carries the attempt's variables in its
+//! environment, or descends from such a one.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
 
+use crate::birthmark::Birthmark;
 use crate::key::AttemptKey;
 use crate::procfs::{self, Process};
 
@@ -24,6 +25,8 @@ pub(crate) struct Tree {
     pub(crate) has_root: bool,
     /// Whether its group still holds that number. A number that is free again may name somebody else.
     pub(crate) has_group: bool,
+    /// What its processes are born with.
+    pub(crate) birthmark: Birthmark,
     /// Whether orphans of it come to this sidecar; not so for a task that an earlier sidecar started.
     pub(crate) own: bool,
 }
@@ -46,7 +49,7 @@ pub(crate) fn marks(key: &AttemptKey, output: &str) -> [String; 3] {
 }
 
 impl Snapshot {
-    /// Looks at every process.
+    /// Looks at every process, which is for the tasks of an earlier sidecar alone.
     pub(crate) fn take(roots: FxHashSet<u32>) -> Self {
         Self { processes: procfs::processes(), sidecar: std::process::id(), roots }
     }
@@ -71,25 +74,29 @@ impl Snapshot {
         living.map(|p| p.pid).collect()
     }
 
-    /// Processes that became children of the sidecar when their parent ended.
-    pub(crate) fn orphans(&self) -> impl Iterator<Item = Process> {
-        let orphan = |p: &&Process| p.parent == self.sidecar && !self.roots.contains(&p.pid) && !p.is_dead();
-        self.processes.iter().filter(orphan).copied()
-    }
-
     fn is_seed(&self, process: &Process, tree: &Tree) -> bool {
         if process.start_ticks < tree.start_ticks || !self.may_belong(process.pid, tree) {
             return false;
         }
         let kin = tree.has_root && process.pid == tree.root || tree.has_group && process.group == tree.root;
-        let orphan = if tree.own { process.parent == self.sidecar } else { true };
-        kin || orphan && procfs::environment_has(process.pid, &tree.marks)
+        kin || procfs::has_entries(&procfs::environment(process.pid), &tree.marks)
     }
 
     fn may_belong(&self, pid: u32, tree: &Tree) -> bool {
         let foreign_root = self.roots.contains(&pid) && !(tree.has_root && pid == tree.root);
         pid != self.sidecar && pid != 1 && !foreign_root
     }
+}
+
+/// The living among these processes and their descendants.
+pub(crate) fn family(heads: impl Iterator<Item = u32>) -> FxHashSet<u32> {
+    let mut open: Vec<u32> = heads.collect();
+    let mut family: FxHashSet<u32> = open.iter().copied().collect();
+    while let Some(pid) = open.pop() {
+        open.extend(procfs::children(pid).into_iter().filter(|child| family.insert(*child)));
+    }
+    family.retain(|pid| procfs::process(*pid).is_some_and(|process| !process.is_dead()));
+    family
 }
 
 /// Whether the process group has anybody, the dead that nobody waited for included.
@@ -131,10 +138,11 @@ mod tests {
         let tree = Tree {
             root: 20,
             start_ticks: 50,
-            marks: [const { String::new() }; 3],
+            marks: ["A", "B", "C"].map(|name| format!("{name}=of no process")),
             has_root: true,
             has_group: true,
-            own: true,
+            birthmark: Birthmark::NONE,
+            own: false,
         };
         let mut members = snapshot.members(&tree);
         members.sort_unstable();

@@ -53,6 +53,58 @@ fn a_neighbour_is_unhurt_by_the_hunt_for_daemons() {
 }
 
 #[test]
+fn a_daemon_goes_with_its_task_whoever_was_started_at_the_same_moment() {
+    // One that stays in its directory; one that forgets that, too.
+    for leave in ["", "cd /;"] {
+        let mut sidecar = Sidecar::start();
+        let neighbour = shell("exec sleep 1000");
+        let mut start = shell(&format!(
+            "(env -i setsid sh -c 'echo $$ > daemon; {leave} exec sleep 1000' </dev/null >/dev/null 2>&1 3>&- &); \
+             while [ ! -s daemon ]; do :; done; echo up; sleep 1000"
+        ));
+        start.grace_ms = 100;
+        let orders = [&neighbour, &start].map(|start| Request::Start(Box::new(start.clone())));
+        sidecar.connection.send(&orders).unwrap();
+        let neighbour_pid = sidecar.started(neighbour.key);
+        sidecar.wait_output(start.key, "up");
+        let daemon = pid_in(&sidecar.layout, start.key, "daemon");
+        sidecar.send(Request::Stop { key: start.key, grace_ms: None, signal: None });
+        assert_eq!(sidecar.finished(start.key).survivors, 0);
+        assert!(!is_running(daemon), "after {leave:?}");
+        assert!(is_running(neighbour_pid));
+    }
+}
+
+#[test]
+fn a_neighbours_daemon_makes_the_end_of_others_no_dearer() {
+    let mut sidecar = Sidecar::start();
+    let mut neighbour = shell(&format!("{DAEMON} daemonize one; daemonize two; echo up; sleep 1000"));
+    neighbour.grace_ms = 100;
+    sidecar.order(&neighbour);
+    sidecar.wait_output(neighbour.key, "up");
+    // Processes that are nobody's business.
+    let mut foreign: Vec<_> =
+        (0..100).map(|_| std::process::Command::new("sleep").arg("1000").spawn().unwrap()).collect();
+    let pid = sidecar.pid;
+    let reads = || {
+        let counts = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
+        let line = counts.lines().find_map(|line| line.strip_prefix("syscr: ")).unwrap().to_owned();
+        line.parse::<u64>().unwrap()
+    };
+    let before = reads();
+    for _ in 0..10 {
+        sidecar.run(&shell("exit 0"));
+    }
+    let taken = reads() - before;
+    for process in &mut foreign {
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+    // Every process of the machine was looked at: a hundred reads and more for each end.
+    assert!(taken < 400, "{taken} reads for ten tasks");
+}
+
+#[test]
 fn a_flood_costs_bounded_memory_and_disk() {
     let mut sidecar = Sidecar::start();
     let mut start = shell("head -c 300000000 /dev/zero; echo; head -c 50000000 /dev/zero | tr '\\0' x >&2");

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::group::Group;
+use super::group::{ATTEMPT_PREFIX, Group};
 use super::hierarchy::{self, Controller, Hierarchy};
 use crate::protocol::{Capabilities, ResourceCaps};
 
@@ -61,7 +61,7 @@ impl Cgroups {
     /// A new group with limits, in every hierarchy that is needed for them.
     pub(crate) fn create(&mut self, caps: &ResourceCaps) -> io::Result<Group> {
         self.made += 1;
-        let name = format!("attempt-{}-{}", std::process::id(), self.made);
+        let name = format!("{ATTEMPT_PREFIX}{}-{}", std::process::id(), self.made);
         let mut group = Group::new(self.list.is_unified());
         let made = self.fill(&mut group, &name, caps);
         if made.is_err() {
@@ -113,7 +113,7 @@ fn remove_leftovers(base: &Path, kept: &[String]) {
     let Ok(entries) = fs::read_dir(base) else { return };
     for entry in entries.flatten() {
         let path: PathBuf = entry.path();
-        let is_attempt = entry.file_name().to_str().is_some_and(|name| name.starts_with("attempt-"));
+        let is_attempt = entry.file_name().to_str().is_some_and(|name| name.starts_with(ATTEMPT_PREFIX));
         if is_attempt && !kept.iter().any(|kept| Path::new(kept) == path) {
             let mut group = Group::found(vec![path]);
             group.kill();

@@ -11,6 +11,9 @@ use crate::tree::signal_each;
 /// Rounds of reading and killing where there is no `cgroup.kill`; a frozen group needs one.
 const KILL_ROUNDS: usize = 8;
 
+/// How the name of an attempt's directory begins.
+pub(super) const ATTEMPT_PREFIX: &str = "attempt-";
+
 /// An attempt's directories.
 #[derive(Debug)]
 pub(crate) struct Group {
@@ -39,6 +42,11 @@ impl Group {
     /// The directories, for the journal.
     pub(crate) fn names(&self) -> Vec<String> {
         self.directories.iter().map(|directory| directory.to_string_lossy().into_owned()).collect()
+    }
+
+    /// Whether this is its name, which is the same in each hierarchy.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.directories.first().is_some_and(|list| list.file_name().is_some_and(|found| found == name))
     }
 
     /// Moves this process into it.
@@ -104,6 +112,14 @@ impl Group {
     fn take_in(&self, pid: &str) -> io::Result<()> {
         self.directories.iter().try_for_each(|directory| fs::write(directory.join("cgroup.procs"), pid))
     }
+}
+
+/// The name of the attempt's cgroup that a process is in, whoever's it is: every hierarchy has a line
+/// `number:controllers:path`.
+pub(crate) fn attempt_of(pid: u32) -> Option<String> {
+    let places = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
+    let mut parts = places.lines().flat_map(|line| line.split('/'));
+    parts.find(|part| part.starts_with(ATTEMPT_PREFIX)).map(str::to_owned)
 }
 
 /// Both versions have a line `oom_kill N`.

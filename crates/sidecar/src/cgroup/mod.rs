@@ -13,4 +13,4 @@ mod group;
 mod hierarchy;
 
 pub(crate) use branch::Cgroups;
-pub(crate) use group::Group;
+pub(crate) use group::{Group, attempt_of};

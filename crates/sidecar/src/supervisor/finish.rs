@@ -8,13 +8,14 @@ use crate::attempt_dir::{open_plain, read_output};
 use crate::clock::{monotonic_us, wall_us};
 use crate::journal::{Entry, FinishedRecord, Record};
 use crate::key::AttemptKey;
-use crate::procfs::{self, Process};
 use crate::protocol::{End, Event, Finished, Output};
 use crate::task::{Exit, Stage, Task};
 use crate::tree::{self, Snapshot};
 
 /// How long a cgroup that is not empty yet is waited for before it is tried again.
 const GROUP_RETRY_US: u64 = 20_000;
+/// Looks at a tree whose processes come and go.
+const ROUNDS_MAX: usize = 16;
 /// A slot that no task has: a wake-up for the loop itself.
 const NO_SLOT: usize = usize::MAX;
 
@@ -24,12 +25,12 @@ impl Supervisor {
         if self.ended.is_empty() {
             return;
         }
-        let orphans = !self.orphans().is_empty();
+        let orphans = self.orphans();
         for slot in std::mem::take(&mut self.ended) {
             if !self.tasks.contains(slot) {
                 continue;
             }
-            let survivors = self.survivors(slot, orphans);
+            let survivors = self.survivors(slot, orphans.contains_key(&slot));
             if survivors.is_empty() || self.tasks[slot].is_given_up(monotonic_us()) {
                 self.finish(slot, survivors.len() as u32);
             } else if self.tasks[slot].stage == Stage::Running {
@@ -42,20 +43,31 @@ impl Supervisor {
         }
     }
 
-    /// Children of the sidecar that are not first processes of tasks.
-    pub(super) fn orphans(&self) -> Vec<u32> {
-        let children = procfs::own_children().unwrap_or_default();
-        children.into_iter().filter(|pid| !self.by_pid.contains_key(pid)).collect()
+    /// Every process of a task that can be found.
+    pub(super) fn members(&mut self, slot: usize) -> Vec<u32> {
+        let mut members: FxHashSet<u32> = if self.tasks[slot].tree.own {
+            self.family(slot)
+        } else {
+            Snapshot::take(self.roots()).members(&self.tasks[slot].tree).into_iter().collect()
+        };
+        members.extend(self.tasks[slot].group.iter().flat_map(|group| group.members()));
+        members.into_iter().collect()
     }
 
-    /// Every process of a task that can be found.
-    pub(super) fn members(&self, slot: usize) -> Vec<u32> {
-        let task = &self.tasks[slot];
-        let snapshot = Snapshot::take(self.roots());
-        let mut members: FxHashSet<u32> = snapshot.members(&task.tree).into_iter().collect();
-        members.extend(task.group.iter().flat_map(|group| group.members()));
-        members.extend(self.strays(slot, &snapshot));
-        members.into_iter().collect()
+    /// The living descendants of a task of ours: of its first process, and of its orphans.
+    fn family(&mut self, slot: usize) -> FxHashSet<u32> {
+        let root = self.tasks[slot].tree.has_root.then_some(self.tasks[slot].pid);
+        let mut orphans = self.orphans().remove(&slot).unwrap_or_default();
+        for _ in 0..ROUNDS_MAX {
+            let family = tree::family(root.into_iter().chain(orphans.iter().copied()));
+            let after = self.orphans().remove(&slot).unwrap_or_default();
+            if after == orphans {
+                return family;
+            }
+            // One that ended meanwhile left its children to us.
+            orphans = after;
+        }
+        tree::family(root.into_iter().chain(orphans))
     }
 
     /// As [`Supervisor::members`] for a task whose first process is gone, and cheap when there are none.
@@ -66,34 +78,6 @@ impl Supervisor {
             return self.members(slot);
         }
         task.group.as_ref().map_or(Vec::new(), |group| group.members())
-    }
-
-    /// Orphans that hide whose they are, if no other live task can have started them: an enclosed task's later
-    /// children would be in its cgroup.
-    fn strays(&self, slot: usize, snapshot: &Snapshot) -> Vec<u32> {
-        let own_start = self.tasks[slot].tree.start_ticks;
-        let hiding = snapshot
-            .orphans()
-            .filter(|process| self.tasks[slot].tree.own && process.start_ticks >= own_start);
-        let hiding: Vec<Process> = hiding.collect();
-        if hiding.is_empty() {
-            return Vec::new();
-        }
-        let others = || self.tasks.iter().filter(|(other, _)| *other != slot).map(|(_, task)| task);
-        let mut known = FxHashSet::default();
-        for task in others() {
-            known.extend(snapshot.members(&task.tree));
-            known.extend(task.group.iter().flat_map(|group| group.members()));
-        }
-        let may_be_of = |task: &Task, start: u64| {
-            task.tree.own
-                && task.tree.start_ticks <= start
-                && task.settled_ticks.is_none_or(|settled| start <= settled)
-        };
-        let ours = hiding.into_iter().filter(|process| {
-            !known.contains(&process.pid) && !others().any(|task| may_be_of(task, process.start_ticks))
-        });
-        ours.map(|process| process.pid).collect()
     }
 
     fn roots(&self) -> FxHashSet<u32> {

@@ -6,6 +6,7 @@
 
 mod connection;
 mod finish;
+mod orphans;
 mod output;
 mod poller;
 mod reap;

@@ -25,6 +25,7 @@ impl Supervisor {
             match self.by_pid.remove(&(pid.as_raw() as u32)) {
                 Some(slot) => self.note_end(slot),
                 None => {
+                    self.parents.remove(&(pid.as_raw() as u32));
                     let _ = waitpid(pid, Some(WaitPidFlag::WNOHANG));
                 }
             }

@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::Supervisor;
+use crate::birthmark::Birthmark;
 use crate::cgroup::{Cgroups, Group};
 use crate::clock::wall_us;
 use crate::error::Error;
@@ -93,6 +94,7 @@ impl Supervisor {
                 has_root: pidfd.is_some(),
                 // A group that outlives its leader keeps the number; one that is empty may have lost it.
                 has_group: same_boot && pidfd.is_some(),
+                birthmark: Birthmark::NONE,
                 own: false,
             },
             child: None,
@@ -123,6 +125,6 @@ fn is_alive((pid, start_ticks): (u32, u64)) -> bool {
 /// group that carries the attempt's variables.
 fn find_root(marks: &[String]) -> Option<(u32, u64)> {
     let leaders = procfs::processes().into_iter().filter(|process| process.pid == process.group);
-    let marked = leaders.filter(|process| procfs::environment_has(process.pid, marks));
+    let marked = leaders.filter(|process| procfs::has_entries(&procfs::environment(process.pid), marks));
     marked.min_by_key(|process| process.start_ticks).map(|process| (process.pid, process.start_ticks))
 }

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -52,6 +52,12 @@ pub(super) struct Supervisor {
     pub(super) tasks: Slab<Task>,
     pub(super) by_key: FxHashMap<AttemptKey, usize>,
     pub(super) by_pid: FxHashMap<u32, usize>,
+    /// The attempts that orphans came of, as far as that was found out.
+    pub(super) parents: FxHashMap<u32, AttemptKey>,
+    /// Tasks that were started.
+    pub(super) births: u64,
+    /// The directory of the attempts as the kernel names it.
+    pub(super) attempts: PathBuf,
     /// The largest resident size of this process, when it was last looked at.
     pub(super) own_peak_bytes: u64,
     /// Slots whose first process has ended.
@@ -111,6 +117,8 @@ impl Supervisor {
             .and_then(|()| poller.add(&signals.end, Source::Signal))
             .and_then(|()| poller.add(&watches, Source::Watch));
         added.map_err(Error::io("cannot use epoll"))?;
+        let attempts = layout.attempts();
+        let attempts = attempts.canonicalize().unwrap_or(attempts);
         let linger_us = options.linger.as_micros() as u64;
         Ok(Self {
             layout,
@@ -125,6 +133,9 @@ impl Supervisor {
             tasks: Slab::new(),
             by_key: FxHashMap::default(),
             by_pid: FxHashMap::default(),
+            parents: FxHashMap::default(),
+            births: 0,
+            attempts,
             own_peak_bytes: 0,
             ended: Vec::new(),
             starts: Vec::new(),

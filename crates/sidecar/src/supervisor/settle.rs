@@ -18,11 +18,11 @@ impl Supervisor {
         if slots.is_empty() {
             return;
         }
-        let orphans = self.orphans();
+        let mut orphans = self.orphans();
         for slot in slots {
             if self.tasks.get(*slot).is_some_and(|task| task.exit.is_none()) {
                 self.watch_progress(*slot);
-                self.enclose(*slot, &orphans);
+                self.enclose(*slot, orphans.remove(slot).unwrap_or_default());
             }
         }
     }
@@ -37,7 +37,7 @@ impl Supervisor {
         self.tell_progress(slot, false);
     }
 
-    fn enclose(&mut self, slot: usize, orphans: &[u32]) {
+    fn enclose(&mut self, slot: usize, orphans: Vec<u32>) {
         if self.tasks[slot].group.is_some() {
             return;
         }
@@ -48,12 +48,8 @@ impl Supervisor {
         let task = &mut self.tasks[slot];
         let group = task.group.insert(group);
         let mut inside = rustc_hash::FxHashSet::default();
-        let kin = |pid: &u32| {
-            procfs::process(*pid).is_some_and(|process| process.group == task.pid)
-                || procfs::environment_has(*pid, &task.tree.marks)
-        };
-        let mut roots = vec![task.pid];
-        roots.extend(orphans.iter().filter(|pid| kin(pid)));
+        let mut roots = orphans;
+        roots.push(task.pid);
         for _ in 0..ROUNDS_MAX {
             let before = inside.len();
             let mut open = roots.clone();

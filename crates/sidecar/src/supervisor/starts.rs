@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 
 use super::Supervisor;
 use super::poller::Source;
+use crate::birthmark::Birthmark;
 use crate::clock::{monotonic_us, wall_us};
 use crate::journal::{Record, StartedRecord, StartingRecord};
 use crate::log::Capture;
@@ -66,6 +67,8 @@ impl Supervisor {
 
     fn start(&mut self, start: &Start, now_us: u64) -> Result<Event, SpawnError> {
         let prepared = spawn::prepare(&self.layout, &self.spares, start)?;
+        self.births += 1;
+        let birthmark = Birthmark::wear(self.births);
         let mut group = None;
         let spawned = match self.cgroups.as_mut().filter(|_| start.caps.is_any()) {
             Some(cgroups) => {
@@ -84,7 +87,8 @@ impl Supervisor {
             None => prepared.spawn()?,
         };
         let started_at_us = wall_us();
-        let task = self.task(start, spawned, group, started_at_us, now_us);
+        let mut task = self.task(start, spawned, group, started_at_us, now_us);
+        task.tree.birthmark = birthmark;
         let (key, pid) = (task.key, task.pid);
         let slot = self.adopt(task);
         self.journal.append(Record::Started(Box::new(self.started_record(slot))));
@@ -119,6 +123,7 @@ impl Supervisor {
                 marks: tree::marks(&start.key, &output.to_string_lossy()),
                 has_root: true,
                 has_group: true,
+                birthmark: Birthmark::NONE,
                 own: true,
             },
             child: Some(spawned.child),
