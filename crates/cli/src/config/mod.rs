@@ -72,12 +72,17 @@ pub(crate) struct AgentConfig {
     pub(crate) weight: Option<u32>,
     pub(crate) cpu: Option<String>,
     pub(crate) memory: Option<String>,
+    pub(crate) resources: Option<BTreeMap<String, String>>,
     pub(crate) allowed_paths: Option<Vec<PathBuf>>,
     pub(crate) allowed_buckets: Option<Vec<String>>,
     pub(crate) allowed_networks: Option<Vec<String>>,
     pub(crate) task_user: Option<String>,
     pub(crate) allowed_users: Option<Vec<String>>,
     pub(crate) join_token: Option<String>,
+    pub(crate) ca_file: Option<PathBuf>,
+    pub(crate) cache: Option<String>,
+    pub(crate) keep_logs: Option<Span>,
+    pub(crate) sidecar_patience: Option<Span>,
 }
 
 /// What long-running roles write to standard error.
