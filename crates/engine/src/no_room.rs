@@ -197,6 +197,7 @@ fn away(node: &NodeEntry, failed: bool) -> Option<Away> {
         NodeState::Left => Some(Away::Left),
         NodeState::Draining { .. } => Some(Away::Draining),
         NodeState::Up if !node.in_service() => Some(Away::Silent),
+        NodeState::Up if node.node.is_unwell() => Some(Away::Unwell),
         NodeState::Up if node.node.is_leaving() => Some(Away::Leaving),
         NodeState::Up if node.overbooked => Some(Away::Overbooked),
         NodeState::Up => failed.then_some(Away::Failed),

@@ -313,6 +313,16 @@ fn nodes_that_match_take_nothing() {
     check(
         |world| {
             let node = world.node("a");
+            world.agent(node).node.labels.insert("unwell", "sidecar").unwrap();
+            leave(world, node);
+            submit_with(world, |_| {})
+        },
+        "a, the only node that matches, takes no work because its sidecar does not answer",
+        &format!("wait until the sidecar of a is replaced, or look at its agent's log, or {add}"),
+    );
+    check(
+        |world| {
+            let node = world.node("a");
             drain(world, node);
             submit_with(world, |_| {})
         },

@@ -88,6 +88,8 @@ pub enum Away {
     Overbooked,
     /// The run failed there and shall go elsewhere.
     Failed,
+    /// Something of it does not answer.
+    Unwell,
 }
 
 impl Away {
@@ -101,6 +103,7 @@ impl Away {
             Self::Left => "left",
             Self::Overbooked => "overbooked",
             Self::Failed => "failed",
+            Self::Unwell => "unwell",
         }
     }
 
@@ -120,6 +123,8 @@ impl Away {
             (Self::Overbooked, 1) => "holds more than it has room for",
             (Self::Overbooked, _) => "hold more than they have room for",
             (Self::Failed, _) => "failed it before",
+            (Self::Unwell, 1) => "takes no work because its sidecar does not answer",
+            (Self::Unwell, _) => "take no work because their sidecars do not answer",
         }
     }
 
@@ -136,6 +141,9 @@ impl Away {
             Self::Leaving | Self::Left => format!("start the agent of {node} again"),
             Self::Overbooked => format!("wait until enough runs on {node} end"),
             Self::Failed => "set `retry.node: other_unless_only_one`".to_owned(),
+            Self::Unwell => {
+                format!("wait until the sidecar of {node} is replaced, or look at its agent's log")
+            }
         }
     }
 }

@@ -40,6 +40,9 @@ pub struct Node {
 }
 
 impl Node {
+    /// The label by which a node says what of it does not answer.
+    pub const UNWELL_LABEL: &str = "unwell";
+
     /// Whether it takes work, as far as its row tells.
     pub const fn takes_work(&self) -> bool {
         matches!(self.state, NodeState::Up) && !self.is_leaving()
@@ -48,6 +51,11 @@ impl Node {
     /// Whether it takes no more work by its own wish: an agent that empties itself before it ends says that it has no slots.
     pub const fn is_leaving(&self) -> bool {
         matches!(self.state, NodeState::Up) && self.slots == 0
+    }
+
+    /// Whether it takes no work because something of it does not answer, as its label says.
+    pub fn is_unwell(&self) -> bool {
+        self.is_leaving() && self.labels.get(Self::UNWELL_LABEL).is_some()
     }
 
     /// Whether it was given up, or said goodbye: nothing starts there.

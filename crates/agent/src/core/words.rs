@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use mainspring_model::{AttemptToken, Progress, Timestamp};
+use mainspring_model::{AttemptToken, Node, Progress, Timestamp};
 use mainspring_wire::agent::held::Stage as HeldStage;
 use mainspring_wire::agent::node_word::Word;
 use mainspring_wire::agent::report::News;
@@ -13,9 +13,6 @@ use mainspring_wire::agent::{
 
 use super::attempt::Stage;
 use super::{Core, Ending};
-
-/// The label of a node that takes no work because something of it does not answer.
-const UNWELL: &str = "unwell";
 
 impl Core {
     pub(super) fn hello_word(&self, now: Timestamp, session: u64, beat: u64) -> NodeWord {
@@ -42,7 +39,7 @@ impl Core {
     fn labels(&self) -> HashMap<String, String> {
         let mut labels = self.profile.labels.clone();
         if self.pulse.is_unwell() {
-            labels.insert(UNWELL.to_owned(), "sidecar".to_owned());
+            labels.insert(Node::UNWELL_LABEL.to_owned(), "sidecar".to_owned());
         }
         labels
     }

@@ -135,6 +135,7 @@ fn unavailable_remedy(unavailable: &Unavailable, pool: &str) -> String {
         Away::Leaving | Away::Left => format!("重新启动 {} 的代理", node(away)),
         Away::Overbooked => format!("等待 {} 上足够多的运行结束", node(away)),
         Away::Failed => "设置 `retry.node: other_unless_only_one`".to_owned(),
+        Away::Unwell => format!("等待 {} 的边车被替换，或查看其代理的日志", node(away)),
     };
     let mut steps: Vec<String> = unavailable.away.keys().map(|away| step(*away)).collect();
     if !unavailable.bound {
@@ -152,6 +153,7 @@ fn state(away: Away) -> &'static str {
         Away::Left => "已离开",
         Away::Overbooked => "占用超出容量",
         Away::Failed => "此前运行它失败",
+        Away::Unwell => "因边车没有应答而不接收任务",
     }
 }
 
