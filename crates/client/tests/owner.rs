@@ -2,6 +2,8 @@
 
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use mainspring_client::model::{AttemptToken, Cause, Epoch, JobId, NodeId, RunId, Timestamp};
 use mainspring_wire::agent::agent_service_server::{AgentService, AgentServiceServer};
@@ -22,6 +24,8 @@ pub(crate) enum Seen {
     Report(AttemptToken, report::News),
     Log(LogChunk),
     Goodbye,
+    /// Somebody came with a credential that does not count any more.
+    TurnedAway,
     Gone,
 }
 
@@ -53,6 +57,17 @@ impl Connection {
 
     /// Orders an attempt of a job with this handler.
     pub(crate) fn start(&self, token: AttemptToken, handler: &str, params: &str) {
+        self.start_from(token, handler, params, None);
+    }
+
+    /// One that goes on from a checkpoint.
+    pub(crate) fn start_from(
+        &self,
+        token: AttemptToken,
+        handler: &str,
+        params: &str,
+        checkpoint: Option<&str>,
+    ) {
         let key = SpecKey::new(JobId::new(Timestamp::ZERO, 1), 0, Some(token.run));
         let json = format!(r#"{{"name":"job","handler":{{"name":"{handler}"}}}}"#);
         self.say(owner_word::Word::Spec(Spec { key: Some(key.clone()), json: json.into() }));
@@ -63,6 +78,7 @@ impl Connection {
             spec: Some(key),
             namespace: "default".into(),
             params: params.to_owned().into(),
+            checkpoint: checkpoint.map(|checkpoint| checkpoint.to_owned().into()),
             attempts_max: 4,
             ..Start::default()
         }));
@@ -76,8 +92,10 @@ impl Connection {
         self.say(owner_word::Word::Forget(Forget { token: Some(token.into()), stale: false }));
     }
 
-    pub(crate) fn stored(&self, chunk: &LogChunk) {
-        let have = LogHave { token: chunk.token.clone(), offset: chunk.end.unwrap_or(0), stored: true };
+    /// The chunk was taken, and the log stored if that was its end.
+    pub(crate) fn taken(&self, chunk: &LogChunk) {
+        let offset = chunk.offset + chunk.data.len() as u64;
+        let have = LogHave { token: chunk.token.clone(), offset, stored: chunk.end == Some(offset) };
         self.say(owner_word::Word::LogHave(have));
     }
 }
@@ -85,6 +103,8 @@ impl Connection {
 /// A scheduler on a real socket; heartbeats are answered by itself.
 pub(crate) struct Owner {
     pub(crate) address: SocketAddr,
+    /// How often the nodes were removed: each time their credentials change.
+    removals: Arc<AtomicU32>,
     seen: mpsc::UnboundedReceiver<Seen>,
 }
 
@@ -97,14 +117,20 @@ impl Owner {
     pub(crate) fn on(listener: tokio::net::TcpListener) -> Self {
         let (tell, seen) = mpsc::unbounded_channel();
         let address = listener.local_addr().unwrap();
-        let routes =
-            tonic::service::Routes::new(AgentServiceServer::new(Service { tell })).into_axum_router();
+        let removals = Arc::new(AtomicU32::new(0));
+        let service = Service { tell, removals: Arc::clone(&removals) };
+        let routes = tonic::service::Routes::new(AgentServiceServer::new(service)).into_axum_router();
         tokio::spawn(async move { axum::serve(listener, routes).await });
-        Self { address, seen }
+        Self { address, removals, seen }
     }
 
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// No credential counts any more, and the next join token is `join 1`, `join 2` …
+    pub(crate) fn remove_nodes(&self) {
+        self.removals.fetch_add(1, Ordering::SeqCst);
     }
 
     pub(crate) async fn next(&mut self) -> Seen {
@@ -112,14 +138,20 @@ impl Owner {
         next.expect("the worker does something").unwrap()
     }
 
-    /// The next hello, welcomed.
-    pub(crate) async fn welcomed(&mut self, lost_after_ms: u64) -> (Hello, Connection) {
+    /// The next hello.
+    pub(crate) async fn met(&mut self) -> (Hello, Connection) {
         loop {
             if let Seen::Hello(hello, connection) = self.next().await {
-                connection.welcome(hello.beat, lost_after_ms);
                 return (*hello, connection);
             }
         }
+    }
+
+    /// The next hello, welcomed.
+    pub(crate) async fn welcomed(&mut self, lost_after_ms: u64) -> (Hello, Connection) {
+        let (hello, connection) = self.met().await;
+        connection.welcome(hello.beat, lost_after_ms);
+        (hello, connection)
     }
 
     /// How the attempt ended; logs on the way are stored.
@@ -128,20 +160,39 @@ impl Owner {
         connection: &Connection,
         token: AttemptToken,
     ) -> (Finished, String) {
+        self.ending_unless(connection, token, |_| false).await
+    }
+
+    /// The same, and nobody hung up meanwhile.
+    pub(crate) async fn ending_on(
+        &mut self,
+        connection: &Connection,
+        token: AttemptToken,
+    ) -> (Finished, String) {
+        let hung_up = |seen: &Seen| matches!(seen, Seen::Gone | Seen::Hello(..));
+        self.ending_unless(connection, token, hung_up).await
+    }
+
+    async fn ending_unless(
+        &mut self,
+        connection: &Connection,
+        token: AttemptToken,
+        never: fn(&Seen) -> bool,
+    ) -> (Finished, String) {
         let mut text = String::new();
         let mut ending = None;
         let mut log_ended = true;
         loop {
-            match self.next().await {
+            let seen = self.next().await;
+            assert!(!never(&seen), "{seen:?}");
+            match seen {
                 Seen::Report(of, report::News::Finished(finished)) if of == token => ending = Some(finished),
                 Seen::Log(chunk) => {
                     for frame in mainspring_client::model::log::frames(&chunk.data) {
                         text.push_str(std::str::from_utf8(frame.content).unwrap());
                     }
                     log_ended = chunk.end.is_some();
-                    if chunk.end.is_some() {
-                        connection.stored(&chunk);
-                    }
+                    connection.taken(&chunk);
                 }
                 _ => {}
             }
@@ -164,6 +215,16 @@ pub(crate) fn cause(ending: &Finished) -> Cause {
 
 struct Service {
     tell: mpsc::UnboundedSender<Seen>,
+    removals: Arc<AtomicU32>,
+}
+
+impl Service {
+    fn of_these_nodes(&self, word: &str) -> String {
+        match self.removals.load(Ordering::SeqCst) {
+            0 => word.to_owned(),
+            removals => format!("{word} {removals}"),
+        }
+    }
 }
 
 #[tonic::async_trait]
@@ -177,12 +238,12 @@ impl AgentService for Service {
 
     async fn join(&self, request: Request<JoinRequest>) -> Result<Response<JoinAnswer>, Status> {
         let JoinRequest { token, node, .. } = request.into_inner();
-        if token != "join" {
+        if token != self.of_these_nodes("join") {
             return Err(Status::permission_denied("the join token is used up"));
         }
         node_id(&node).unwrap();
         self.tell.send(Seen::Joined).unwrap();
-        Ok(Response::new(JoinAnswer { credential: "credential".into(), node }))
+        Ok(Response::new(JoinAnswer { credential: self.of_these_nodes("credential"), node }))
     }
 
     async fn connect(
@@ -190,7 +251,10 @@ impl AgentService for Service {
         request: Request<Streaming<FromNode>>,
     ) -> Result<Response<Self::ConnectStream>, Status> {
         let shown = request.metadata().get("authorization").unwrap().to_str().unwrap();
-        assert_eq!(shown, "Bearer credential");
+        if shown != format!("Bearer {}", self.of_these_nodes("credential")) {
+            let _ = self.tell.send(Seen::TurnedAway);
+            return Err(Status::unauthenticated("nobody knows this node"));
+        }
         let mut inward = request.into_inner();
         let (outward, words) = mpsc::unbounded_channel();
         let tell = self.tell.clone();

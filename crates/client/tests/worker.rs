@@ -1,15 +1,16 @@
 //! A worker and an owner over a real stream.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mainspring_client::model::Cause;
+use mainspring_client::model::{Cause, limits};
 use mainspring_client::worker::{Context, Error, TaskError, Worker};
 use mainspring_wire::agent::owner_word::Word;
 use mainspring_wire::agent::{Redirect, held, report};
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::owner::{Owner, Seen, cause, token};
@@ -29,14 +30,57 @@ impl Working {
         drop(self.directory);
         ended.expect("the worker leaves").unwrap()
     }
+
+    /// Ends it, and keeps its identity for another.
+    async fn leaves(mut self) -> TempDir {
+        drop(self.stop.take());
+        let ended = tokio::time::timeout(Duration::from_secs(30), self.task).await;
+        ended.expect("the worker leaves").unwrap().unwrap();
+        self.directory
+    }
 }
 
 fn start(url: String, join_token: Option<&str>) -> Working {
-    let directory = tempfile::tempdir().unwrap();
+    start_in(tempfile::tempdir().unwrap(), url, join_token, Arc::default())
+}
+
+/// Lets the function `keep` go on, and tells what it kept last.
+#[derive(Default)]
+struct Keeping {
+    go: Notify,
+    kept: watch::Sender<u32>,
+}
+
+/// With an identity of its own.
+fn start_in(directory: TempDir, url: String, join_token: Option<&str>, keeping: Arc<Keeping>) -> Working {
     let (stop, stopped) = oneshot::channel::<()>();
     let worker = Worker::new(url, directory.path().join("node"))
         .join_token(join_token.map(str::to_owned))
         .name("w")
+        .handler("keep", move |context: Context, _: Value| {
+            let keeping = Arc::clone(&keeping);
+            async move {
+                for at in context.checkpoint().unwrap_or(0)..3 {
+                    context.progress(f64::from(at) / 4.0, &format!("at {at}"));
+                    context.keep_checkpoint(&at)?;
+                    keeping.kept.send_replace(at);
+                    keeping.go.notified().await;
+                }
+                Err::<(), _>(TaskError::new("Tired", "no more"))
+            }
+        })
+        .handler("shout", |context: Context, _: Value| async move {
+            let words = "\u{20ac}".repeat(30_000_000);
+            context.progress(0.5, &words);
+            Err::<(), _>(TaskError::new("Loud", words))
+        })
+        .handler("chatter", |context: Context, number: Number| async move {
+            for line in 0..number.n {
+                context.log(&format!("line {line}"));
+                context.progress(0.5, &format!("line {line}"));
+            }
+            Ok(number.n)
+        })
         .label("zone", "eu")
         .slots(2)
         .handler("double", |context: Context, number: Number| async move {
@@ -77,7 +121,7 @@ async fn functions_run_and_their_ends_are_told() {
     assert!(matches!(owner.next().await, Seen::Joined));
     let (hello, connection) = owner.welcomed(PATIENT_MS).await;
     assert_eq!((hello.name.as_str(), hello.slots, hello.labels["zone"].as_str()), ("w", 2, "eu"));
-    assert_eq!(hello.handlers, ["double", "fail", "hang", "panic", "polite"]);
+    assert_eq!(hello.handlers, ["chatter", "double", "fail", "hang", "keep", "panic", "polite", "shout"]);
 
     connection.start(token(1), "double", r#"{"n":21}"#);
     assert!(matches!(owner.next().await, Seen::Report(_, report::News::Accepted(_))));
@@ -216,4 +260,102 @@ async fn a_worker_waits_for_its_server_and_knows_a_refusal() {
         tokio::time::timeout(Duration::from_secs(30), refused.task).await.unwrap().unwrap().unwrap_err();
     assert!(matches!(error, Error::Refused(_)), "{error}");
     assert!(matches!(start(owner.url(), None).ends().await.unwrap_err(), Error::NotJoined));
+}
+
+/// What the worker says next about progress, as the last word of the progress and the checkpoint.
+async fn progressed(owner: &mut Owner) -> (Option<String>, Option<String>) {
+    loop {
+        match owner.next().await {
+            Seen::Report(_, report::News::Progressed(news)) => {
+                let checkpoint = news.checkpoint.map(|bytes| String::from_utf8(bytes.to_vec()).unwrap());
+                return (news.progress.map(|progress| progress.message), checkpoint);
+            }
+            Seen::Report(_, report::News::Finished(ending)) => panic!("{ending:?}"),
+            _ => {}
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_checkpoint_that_was_kept_while_the_owner_was_away_is_said_when_it_is_back() {
+    let mut owner = Owner::start().await;
+    let keeping = Arc::new(Keeping::default());
+    let worker = start_in(tempfile::tempdir().unwrap(), owner.url(), Some("join"), Arc::clone(&keeping));
+    let (_, connection) = owner.welcomed(PATIENT_MS).await;
+    connection.start_from(token(1), "keep", "{}", Some("1"));
+    let both = |at: u32| (Some(format!("at {at}")), Some(at.to_string()));
+    assert_eq!(progressed(&mut owner).await, both(1), "it goes on where an earlier attempt stopped");
+    connection.cut();
+    let (hello, connection) = owner.met().await;
+    // The worker is not welcomed yet, and the function goes on.
+    keeping.go.notify_one();
+    keeping.kept.subscribe().wait_for(|at| *at == 2).await.unwrap();
+    connection.welcome(hello.beat, PATIENT_MS);
+    assert_eq!(progressed(&mut owner).await, both(2));
+    // Nobody knows whether the owner kept it. Even a function that has failed meanwhile has it said again.
+    connection.cut();
+    keeping.go.notify_one();
+    let (hello, connection) = loop {
+        let (hello, connection) = owner.met().await;
+        if matches!(hello.held[0].stage, Some(held::Stage::Over(_))) {
+            break (hello, connection);
+        }
+        connection.cut();
+    };
+    connection.welcome(hello.beat, PATIENT_MS);
+    assert_eq!(progressed(&mut owner).await, both(2), "before the end");
+    let (ending, _) = owner.ending(&connection, token(1)).await;
+    assert!(matches!(cause(&ending), Cause::Error { class, .. } if &*class == "Tired"));
+    worker.ends().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_burst_of_words_keeps_the_connection() {
+    const LINES: usize = 100_000;
+    let mut owner = Owner::start().await;
+    let worker = start(owner.url(), Some("join"));
+    let (_, connection) = owner.welcomed(PATIENT_MS).await;
+    connection.start(token(1), "polite", "{}");
+    connection.start(token(2), "chatter", &format!(r#"{{"n":{LINES}}}"#));
+    // Hellos are no part of this: a second one would mean that the connection was given up.
+    let (ending, log) = owner.ending_on(&connection, token(2)).await;
+    assert_eq!(ending.result.as_deref(), Some(LINES.to_string().as_bytes()));
+    let expected: String = (0..LINES).map(|line| format!("line {line}\n")).collect();
+    assert!(log == expected, "{} of {} bytes", log.len(), expected.len());
+    connection.stop(token(1), 30_000_000);
+    owner.ending_on(&connection, token(1)).await;
+    worker.ends().await.unwrap();
+}
+
+#[tokio::test]
+async fn words_that_are_too_long_are_cut_and_keep_the_connection() {
+    let mut owner = Owner::start().await;
+    let worker = start(owner.url(), Some("join"));
+    let (_, connection) = owner.welcomed(PATIENT_MS).await;
+    connection.start(token(1), "shout", "{}");
+    let (said, _) = progressed(&mut owner).await;
+    assert!(said.unwrap().len() <= limits::MESSAGE_BYTES_MAX);
+    let (ending, _) = owner.ending_on(&connection, token(1)).await;
+    let Cause::Error { message, .. } = cause(&ending) else { panic!("an error") };
+    assert!(message.len() <= limits::MESSAGE_BYTES_MAX && message.contains("bytes more"), "{message}");
+    worker.ends().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_worker_that_was_removed_joins_anew_with_a_fresh_token() {
+    let mut owner = Owner::start().await;
+    let worker = start(owner.url(), Some("join"));
+    let (first, connection) = owner.welcomed(PATIENT_MS).await;
+    owner.remove_nodes();
+    connection.cut();
+    // It was let in once: somebody may let it in again.
+    for _ in 0..2 {
+        while !matches!(owner.next().await, Seen::TurnedAway) {}
+    }
+    let directory = worker.leaves().await;
+    let worker = start_in(directory, owner.url(), Some("join 1"), Arc::default());
+    let (second, _) = owner.welcomed(PATIENT_MS).await;
+    assert_eq!(second.node, first.node);
+    assert!(second.session > first.session);
+    worker.ends().await.unwrap();
 }

@@ -3,6 +3,7 @@
 //! Invariant: an attempt is over only when its function has really ended, so what is told to the owner is true.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,7 +12,7 @@ use mainspring_wire::agent::{self as wire, Finished, held};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use super::output::LogBuffer;
+use super::voice::Voice;
 
 /// Logs of acknowledged attempts that wait to be stored.
 const LOGS_KEPT_MAX: usize = 256;
@@ -46,7 +47,8 @@ pub(super) struct Attempts {
     pub(super) held: BTreeMap<AttemptToken, Stage>,
     /// Acknowledged on this connection: their orders may still be on the way.
     pub(super) forgotten: BTreeSet<AttemptToken>,
-    pub(super) logs: BTreeMap<AttemptToken, LogBuffer>,
+    /// What the functions said: of those that are held, and of those whose log is not stored.
+    pub(super) voices: BTreeMap<AttemptToken, Arc<Voice>>,
 }
 
 impl Attempts {
@@ -118,17 +120,12 @@ impl Attempts {
     pub(super) fn end(&mut self, token: AttemptToken, cause: &Cause, result: Option<Bytes>) {
         let Some(Stage::Executing { since, task }) = self.held.get(&token) else { return };
         let stopped = task.stop.is_some_and(|(by, _)| by == StopBy::Owner);
-        let silent = self.logs.get(&token).is_none_or(LogBuffer::is_empty);
+        let voice = self.voices.get(&token);
+        // Nobody waits for a log that says nothing, and nobody has to store one.
+        let silent = voice.is_none_or(|voice| voice.spoken().log.end(super::identity::wall_clock()));
         let ending = Finished { cause: Some(cause.into()), stopped, result, silent, ..Finished::default() };
         let begun_at = Some(*since);
         self.held.insert(token, Stage::Over { ending, begun_at, said_at: None });
-        if let Some(log) = self.logs.get_mut(&token) {
-            log.end(super::identity::wall_clock());
-            if log.is_empty() {
-                // Nobody waits for a log that says nothing, and nobody has to store one.
-                self.logs.remove(&token);
-            }
-        }
     }
 
     /// The owner has the ending.
@@ -136,14 +133,37 @@ impl Attempts {
         if matches!(self.held.get(&token), Some(Stage::Over { .. })) {
             self.held.remove(&token);
             self.forgotten.insert(token);
+            self.settle(token);
             // Logs that no owner stores do not pile up; the oldest go first.
-            while self.logs.len() > self.held.len() + LOGS_KEPT_MAX {
-                let Some(oldest) = self.logs.keys().find(|token| !self.held.contains_key(token)).copied()
+            while self.voices.len() > self.held.len() + LOGS_KEPT_MAX {
+                let Some(oldest) = self.voices.keys().find(|token| !self.held.contains_key(token)).copied()
                 else {
                     break;
                 };
-                self.logs.remove(&oldest);
+                self.voices.remove(&oldest);
             }
+        }
+    }
+
+    /// The owner has stored the log.
+    pub(super) fn stored(&mut self, token: AttemptToken) {
+        if let Some(voice) = self.voices.get(&token) {
+            voice.spoken().log.store();
+        }
+        if !self.held.contains_key(&token) {
+            self.voices.remove(&token);
+        }
+    }
+
+    /// Nothing but its log is of interest now, if that is not stored.
+    fn settle(&mut self, token: AttemptToken) {
+        let Some(voice) = self.voices.get(&token) else { return };
+        let mut spoken = voice.spoken();
+        spoken.settle();
+        let told = spoken.log.is_told();
+        drop(spoken);
+        if told {
+            self.voices.remove(&token);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mainspring_model::{AttemptToken, Timestamp};
+use mainspring_model::Timestamp;
 use mainspring_wire::agent::owner_word::Word;
 use mainspring_wire::agent::{
     FromNode, Hello, NodeWord, OwnerWord, Welcome, bytes_of, may_redirect, node_word, wait_before_dial,
@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 use crate::backoff::chance;
 
-use super::dial::{Caller, DialError, Dialed, dial};
+use super::dial::{Caller, DialError, Dialed, Joining, dial};
 use super::error::Error;
 use super::node::{HELLO_PATIENCE, Link, Node, Open};
 use super::orders::token_of;
@@ -19,6 +19,11 @@ use super::words;
 
 /// Batches on their way out; a scheduler that is further behind is left.
 const OUTWARD_MAX: usize = 1_024;
+/// Bytes of a batch of many words, and what one takes beside what it carries.
+const BATCH_BYTES_MAX: usize = 1024 * 1024;
+const WORD_BYTES: usize = 128;
+/// As many are left free by what can wait, for what cannot.
+pub(super) const OUTWARD_SPARE: usize = OUTWARD_MAX / 2;
 
 impl Node {
     /// Dials, beats, and looks for another scheduler when this one is silent.
@@ -39,6 +44,7 @@ impl Node {
                 }
                 self.say(vec![words::heartbeat(session, beat, held)]);
                 self.say_endings(now, self.lease.heartbeat_every);
+                self.nudge_logs(now);
             }
             _ => {}
         }
@@ -64,6 +70,7 @@ impl Node {
             node: self.identity.node(),
             name: self.name(),
             credential: self.identity.credential().map(str::to_owned),
+            refused: self.refused,
             join_token: self.setup.join_token.clone(),
             nonce: self.identity.nonce().to_owned(),
             ca_pem: self.setup.ca_pem.clone(),
@@ -96,15 +103,22 @@ impl Node {
 
     pub(super) fn dialed(
         &mut self,
-        credential: Option<String>,
+        joining: Joining,
         dialed: Result<Dialed, DialError>,
     ) -> Result<(), Error> {
-        if let Some(credential) = credential {
-            self.identity.keep_credential(credential)?;
+        match joining {
+            Joining::NotTried => {}
+            Joining::Given(credential) => {
+                self.identity.keep_credential(credential)?;
+                // A token is used once; the nonce of its credential stays with it.
+                (self.setup.join_token, self.refused) = (None, false);
+            }
+            Joining::UsedUp => self.setup.join_token = None,
         }
         let now = self.now();
         match (dialed, std::mem::replace(&mut self.link, Link::Down { until: now })) {
             (Ok(Dialed { words }), Link::Dialing { session, outward, .. }) => {
+                self.refused = false;
                 self.specs.clear();
                 self.attempts.forgotten.clear();
                 let open = Open { session, outward, words, welcomed: false, heard_at: now, beat_at: now };
@@ -113,6 +127,16 @@ impl Node {
             (Ok(_), _) => {}
             (Err(DialError::Again(why)), _) => {
                 tracing::warn!(why, "no scheduler can be reached; trying again");
+                self.link = Link::Down { until: now + self.wait_before_dial() };
+            }
+            (Err(DialError::NotLetIn(why)), _) => {
+                self.refused = true;
+                let identity = self.setup.identity_file.display();
+                tracing::warn!(
+                    why, %identity,
+                    "this worker is not let in: it was removed, or belongs to another cluster; \
+                     `mainspring node token` gives a join token for it, or remove its identity file to join as another node"
+                );
                 self.link = Link::Down { until: now + self.wait_before_dial() };
             }
             // Who leads astray is asked again; only what the person gave has to be right.
@@ -146,11 +170,34 @@ impl Node {
         }
     }
 
+    /// Whether something that can wait may be said now.
+    pub(super) fn has_room(&mut self) -> bool {
+        let room = matches!(&self.link, Link::Open(open) if open.outward.capacity() >= OUTWARD_SPARE);
+        self.wants_room |= !room;
+        room
+    }
+
     pub(super) fn say(&mut self, words: Vec<NodeWord>) {
         let Link::Open(open) = &self.link else { return };
         // A scheduler that does not read is no use; what was not said is said on the next connection.
         if open.outward.try_send(FromNode { words }).is_err() {
             self.hang_up(None);
+        }
+    }
+
+    /// Says many words, each with the bytes that it carries, in batches that every owner takes.
+    pub(super) fn say_all(&mut self, words: impl IntoIterator<Item = (usize, NodeWord)>) {
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        for (length, word) in words {
+            if !batch.is_empty() && bytes + length > BATCH_BYTES_MAX {
+                self.say(std::mem::take(&mut batch));
+                bytes = 0;
+            }
+            batch.push(word);
+            bytes += length + WORD_BYTES;
+        }
+        if !batch.is_empty() {
+            self.say(batch);
         }
     }
 
@@ -172,7 +219,7 @@ impl Node {
                     self.attempts.forget(token);
                 }
             }
-            Some(Word::LogHave(have)) => self.log_have(&have),
+            Some(Word::LogHave(have)) => self.log_have(now, &have),
             Some(Word::Beat(_)) | None => {}
         }
     }
@@ -188,13 +235,12 @@ impl Node {
         open.beat_at = now;
         self.failures = 0;
         self.lease.welcome(welcome.beat, every, lost_after);
-        self.say_endings(now, Duration::ZERO);
-        let logs: Vec<AttemptToken> = self.attempts.logs.keys().copied().collect();
-        for token in logs {
-            if let Some(log) = self.attempts.logs.get_mut(&token) {
-                log.restart();
-            }
-            self.say_log(token);
+        for voice in self.attempts.voices.values() {
+            voice.spoken().restart();
         }
+        // What was said before the end of an attempt comes before it.
+        self.say_all_news();
+        self.pass_on_all();
+        self.say_endings(now, Duration::ZERO);
     }
 }

@@ -4,26 +4,22 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use mainspring_model::{AttemptToken, RunId, Timestamp};
+use mainspring_wire::agent::Progress;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
 use super::handler::TaskError;
-
-/// What a function says about its attempt.
-#[derive(Debug)]
-pub(super) enum Said {
-    Log(String),
-    Progress { permille: u32, message: String },
-    Checkpoint(Bytes),
-}
+use super::identity::wall_clock;
+use super::voice::Voice;
+use super::words;
 
 /// The surroundings of one attempt. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Context {
     pub(super) order: Arc<Order>,
     pub(super) cancel: watch::Receiver<bool>,
-    pub(super) said: mpsc::UnboundedSender<(AttemptToken, Said)>,
+    pub(super) voice: Arc<Voice>,
 }
 
 /// What was ordered.
@@ -69,16 +65,19 @@ impl Context {
         serde_json::from_slice(params).map_err(|error| TaskError::new("invalid_input", error.to_string()))
     }
 
-    /// Adds a line to the run's log.
+    /// Adds a line to the run's log. The log of an attempt has 4 MiB; what comes after is counted, and the log says how much.
     pub fn log(&self, line: &str) {
-        let line = if line.ends_with('\n') { line.to_owned() } else { format!("{line}\n") };
-        self.say(Said::Log(line));
+        if line.ends_with('\n') {
+            self.voice.log(wall_clock(), line);
+        } else {
+            self.voice.log(wall_clock(), &format!("{line}\n"));
+        }
     }
 
-    /// Says how far it is, from 0 to 1. Also proves that it lives, where the job has a heartbeat timeout.
+    /// Says how far it is, from 0 to 1. Also proves that it lives, where the job has a heartbeat timeout. The last one counts.
     pub fn progress(&self, fraction: f64, message: &str) {
         let permille = (fraction.clamp(0.0, 1.0) * 1000.0).round() as u32;
-        self.say(Said::Progress { permille, message: message.to_owned() });
+        self.voice.progress(Progress { permille, message: words::short(message.to_owned()) });
     }
 
     /// What an earlier attempt kept for this one.
@@ -86,7 +85,8 @@ impl Context {
         self.order.checkpoint.as_ref().and_then(|bytes| serde_json::from_slice(bytes).ok())
     }
 
-    /// Keeps something for the next attempt, should this one fail or be moved; at most 256 KiB.
+    /// Keeps something for the next attempt, should this one fail or be moved; at most 256 KiB. The last one counts, and is said
+    /// again on every connection until the attempt is over: a server that is away for a while gets it.
     pub fn keep_checkpoint(&self, value: &impl Serialize) -> Result<(), TaskError> {
         let bytes = serde_json::to_vec(value)?;
         let most = mainspring_model::limits::CHECKPOINT_BYTES_MAX;
@@ -94,7 +94,7 @@ impl Context {
             let message = format!("{} bytes, at most {most} are kept", bytes.len());
             return Err(TaskError::new("checkpoint_too_large", message));
         }
-        self.say(Said::Checkpoint(bytes.into()));
+        self.voice.checkpoint(bytes.into());
         Ok(())
     }
 
@@ -109,10 +109,5 @@ impl Context {
         if cancel.wait_for(|cancelled| *cancelled).await.is_err() {
             std::future::pending::<()>().await;
         }
-    }
-
-    fn say(&self, said: Said) {
-        // Nobody listens when the worker itself is ending.
-        let _ = self.said.send((self.order.token, said));
     }
 }

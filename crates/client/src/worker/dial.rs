@@ -8,7 +8,7 @@ use mainspring_wire::agent::{FromNode, JoinRequest, ToNode, bytes_of};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::metadata::{Ascii, MetadataValue};
-use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic::{Code, Request, Status, Streaming};
 
 use super::error::Error;
@@ -23,6 +23,8 @@ pub(super) struct Caller {
     pub(super) node: NodeId,
     pub(super) name: String,
     pub(super) credential: Option<String>,
+    /// Whether the credential was not accepted the last time.
+    pub(super) refused: bool,
     pub(super) join_token: Option<String>,
     pub(super) nonce: String,
     pub(super) ca_pem: Option<Vec<u8>>,
@@ -38,8 +40,20 @@ pub(super) struct Dialed {
 pub(super) enum DialError {
     /// Trying again may help.
     Again(String),
+    /// The credential was not accepted: a fresh token may help.
+    NotLetIn(String),
     /// It will not.
     Fatal(Error),
+}
+
+/// What became of the join token while a stream was opened.
+#[derive(Debug)]
+pub(super) enum Joining {
+    NotTried,
+    /// The credential that it was exchanged for.
+    Given(String),
+    /// It was not accepted.
+    UsedUp,
 }
 
 /// Opens the stream; `outward` begins with the hello. A credential that was just given comes back even when the stream
@@ -48,27 +62,30 @@ pub(super) async fn dial(
     caller: Caller,
     url: String,
     outward: mpsc::Receiver<FromNode>,
-) -> (Option<String>, Result<Dialed, DialError>) {
-    let mut given = None;
+) -> (Joining, Result<Dialed, DialError>) {
+    let mut joining = Joining::NotTried;
     let dialed = async {
         let channel = endpoint(&url, caller.ca_pem.as_deref())?.connect().await.map_err(again)?;
         let mut client = AgentServiceClient::new(channel)
             .max_decoding_message_size(BATCH_BYTES_MAX)
             .max_encoding_message_size(BATCH_BYTES_MAX);
         let credential = match (&caller.credential, &caller.join_token) {
-            (Some(credential), _) => credential.clone(),
+            (Some(credential), None) => credential.clone(),
+            (Some(credential), Some(_)) if !caller.refused => credential.clone(),
             (None, None) => return Err(DialError::Fatal(Error::NotJoined)),
-            (None, Some(token)) => {
-                let node = bytes_of(caller.node.as_bytes());
-                let request = JoinRequest {
-                    token: token.clone(),
-                    node,
-                    name: caller.name.clone(),
-                    nonce: caller.nonce.clone().into(),
-                };
-                let answer = client.join(request).await.map_err(refusal)?;
-                given.insert(answer.into_inner().credential).clone()
-            }
+            (known, Some(token)) => match (join(&mut client, &caller, token).await, known) {
+                (Ok(credential), _) => {
+                    joining = Joining::Given(credential.clone());
+                    credential
+                }
+                // The old credential stays until there is a new one.
+                (Err(DialError::Fatal(error)), Some(known)) => {
+                    tracing::warn!(%error, "neither the credential nor the join token was accepted");
+                    joining = Joining::UsedUp;
+                    known.clone()
+                }
+                (Err(error), _) => return Err(error),
+            },
         };
         let mut request = Request::new(ReceiverStream::new(outward));
         let mut shown: MetadataValue<Ascii> = format!("Bearer {credential}")
@@ -76,12 +93,33 @@ pub(super) async fn dial(
             .map_err(|_| DialError::Fatal(Error::Refused("the credential cannot be sent".into())))?;
         shown.set_sensitive(true);
         request.metadata_mut().insert("authorization", shown);
-        let words = client.connect(request).await.map_err(refusal)?.into_inner();
+        let words = client.connect(request).await.map_err(not_let_in)?.into_inner();
         Ok(Dialed { words })
     };
     let limited = tokio::time::timeout(3 * DIAL_TIMEOUT, dialed).await;
     let dialed = limited.unwrap_or_else(|_| Err(DialError::Again("no answer in time".into())));
-    (given, dialed)
+    (joining, dialed)
+}
+
+/// Exchanges the token for a credential.
+async fn join(
+    client: &mut AgentServiceClient<Channel>,
+    caller: &Caller,
+    token: &str,
+) -> Result<String, DialError> {
+    let request = JoinRequest {
+        token: token.to_owned(),
+        node: bytes_of(caller.node.as_bytes()),
+        name: caller.name.clone(),
+        nonce: caller.nonce.clone().into(),
+    };
+    let answer = client.join(request).await.map_err(|status| match status.code() {
+        Code::Unauthenticated | Code::PermissionDenied | Code::InvalidArgument => {
+            DialError::Fatal(Error::Refused(status.message().to_owned()))
+        }
+        _ => DialError::Again(status.message().to_owned()),
+    })?;
+    Ok(answer.into_inner().credential)
 }
 
 fn endpoint(url: &str, ca_pem: Option<&[u8]>) -> Result<Endpoint, DialError> {
@@ -113,11 +151,12 @@ fn again(error: tonic::transport::Error) -> DialError {
     DialError::Again(words)
 }
 
-fn refusal(status: Status) -> DialError {
+/// A credential that is not accepted may have been revoked: a token that was not used yet may help.
+fn not_let_in(status: Status) -> DialError {
+    let message = status.message().to_owned();
     match status.code() {
-        Code::Unauthenticated | Code::PermissionDenied => {
-            DialError::Fatal(Error::Refused(status.message().to_owned()))
-        }
-        _ => DialError::Again(status.message().to_owned()),
+        Code::Unauthenticated | Code::PermissionDenied => DialError::NotLetIn(message),
+        Code::FailedPrecondition => DialError::Fatal(Error::Unfit(message)),
+        _ => DialError::Again(message),
     }
 }

@@ -16,9 +16,12 @@ pub enum Error {
     /// The node has no credential and no token to get one with.
     #[error("the worker has not joined yet: give it a join token, made by `mainspring node token`")]
     NotJoined,
-    /// The schedulers do not accept the join token or the credential.
-    #[error("the schedulers refuse this worker: {0}")]
+    /// The schedulers do not accept the join token, and the worker has no credential.
+    #[error("the join token was not accepted: {0}; `mainspring node token` makes another")]
     Refused(String),
+    /// The schedulers let the worker in, but not as it was set up.
+    #[error("{0}")]
+    Unfit(String),
     /// The worker was set up wrongly.
     #[error("{0}")]
     Setup(String),

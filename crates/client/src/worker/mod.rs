@@ -47,6 +47,7 @@ mod orders;
 mod output;
 mod setup;
 mod specs;
+mod voice;
 mod words;
 
 pub use context::Context;

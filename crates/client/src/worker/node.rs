@@ -14,8 +14,8 @@ use tokio::task::{JoinError, JoinSet};
 use tonic::Streaming;
 
 use super::attempts::{Attempts, StopBy};
-use super::context::Said;
-use super::dial::{DialError, Dialed};
+use super::connection::OUTWARD_SPARE;
+use super::dial::{DialError, Dialed, Joining};
 use super::error::Error;
 use super::handler::Outcome;
 use super::identity::Identity;
@@ -33,7 +33,7 @@ const HANG_UP_MAX: Duration = Duration::from_secs(1);
 /// How often a leaving worker looks whether it may.
 const FAREWELL_LOOK: Duration = Duration::from_millis(100);
 
-pub(super) type Dialing = Pin<Box<dyn Future<Output = (Option<String>, Result<Dialed, DialError>)> + Send>>;
+pub(super) type Dialing = Pin<Box<dyn Future<Output = (Joining, Result<Dialed, DialError>)> + Send>>;
 
 /// Where the connection stands.
 pub(super) enum Link {
@@ -67,8 +67,11 @@ pub(super) struct Node {
     pub(super) specs: Specs,
     pub(super) attempts: Attempts,
     pub(super) running: JoinSet<(AttemptToken, Result<Outcome, JoinError>)>,
-    pub(super) said: mpsc::UnboundedSender<(AttemptToken, Said)>,
-    pub(super) hears: mpsc::UnboundedReceiver<(AttemptToken, Said)>,
+    /// Which attempts have said something. No more words than attempts: see `voice`.
+    pub(super) wake: mpsc::UnboundedSender<AttemptToken>,
+    pub(super) woken: mpsc::UnboundedReceiver<AttemptToken>,
+    /// Whether something is not said for lack of room on the way out.
+    pub(super) wants_room: bool,
     /// Dials in a row that came to nothing.
     pub(super) failures: u32,
     pub(super) next_server: usize,
@@ -76,14 +79,17 @@ pub(super) struct Node {
     /// Where the last scheduler was dialled, and whether another had named it.
     pub(super) url: String,
     pub(super) redirected: bool,
+    /// Whether the credential was not accepted the last time.
+    pub(super) refused: bool,
     pub(super) leaving_since: Option<Timestamp>,
     pub(super) idle_since: Option<Timestamp>,
 }
 
 enum Happened {
-    Dialed((Option<String>, Result<Dialed, DialError>)),
+    Dialed((Joining, Result<Dialed, DialError>)),
     Words(Result<Option<ToNode>, tonic::Status>),
-    Said(AttemptToken, Said),
+    Said(AttemptToken),
+    Room,
     Ended(AttemptToken, Result<Outcome, JoinError>),
     Due,
     Shutdown,
@@ -91,7 +97,7 @@ enum Happened {
 
 impl Node {
     pub(super) fn new(setup: Worker, identity: Identity) -> Self {
-        let (said, hears) = mpsc::unbounded_channel();
+        let (wake, woken) = mpsc::unbounded_channel();
         Self {
             setup,
             identity,
@@ -101,13 +107,15 @@ impl Node {
             specs: Specs::default(),
             attempts: Attempts::default(),
             running: JoinSet::new(),
-            said,
-            hears,
+            wake,
+            woken,
+            wants_room: false,
             failures: 0,
             next_server: 0,
             redirect: None,
             url: String::new(),
             redirected: false,
+            refused: false,
             leaving_since: None,
             idle_since: None,
         }
@@ -125,14 +133,15 @@ impl Node {
             }
             let due = self.due(now);
             match self.wait(shutdown.as_mut(), due).await {
-                Happened::Dialed((credential, dialed)) => self.dialed(credential, dialed)?,
+                Happened::Dialed((joining, dialed)) => self.dialed(joining, dialed)?,
                 Happened::Words(Ok(Some(batch))) => {
                     for word in batch.words {
                         self.heard(word);
                     }
                 }
                 Happened::Words(Ok(None) | Err(_)) => self.hang_up(None),
-                Happened::Said(token, said) => self.tell(token, said),
+                Happened::Said(token) => self.pass_on(token),
+                Happened::Room => self.pass_on_all(),
                 Happened::Ended(token, outcome) => self.ended(token, outcome),
                 Happened::Due => {}
                 Happened::Shutdown => self.leaving_since = Some(self.now()),
@@ -146,16 +155,23 @@ impl Node {
         due: Duration,
     ) -> Happened {
         let leaving = self.leaving_since.is_some();
+        let wants_room = self.wants_room;
         let link = async {
             match &mut self.link {
                 Link::Down { .. } => std::future::pending().await,
                 Link::Dialing { dialing, .. } => Happened::Dialed(dialing.await),
-                Link::Open(open) => Happened::Words(open.words.message().await),
+                Link::Open(open) => {
+                    let Open { words, outward, .. } = &mut **open;
+                    tokio::select! {
+                        batch = words.message() => Happened::Words(batch),
+                        Ok(_) = outward.reserve_many(OUTWARD_SPARE), if wants_room => Happened::Room,
+                    }
+                }
             }
         };
         tokio::select! {
             happened = link => happened,
-            Some((token, said)) = self.hears.recv() => Happened::Said(token, said),
+            Some(token) = self.woken.recv() => Happened::Said(token),
             Some(Ok((token, outcome))) = self.running.join_next() => Happened::Ended(token, outcome),
             () = tokio::time::sleep(due) => Happened::Due,
             () = shutdown, if !leaving => Happened::Shutdown,
@@ -198,7 +214,7 @@ impl Node {
             return now >= patience_ends + FAREWELL_MAX;
         }
         let idle_since = *self.idle_since.get_or_insert(now);
-        let all_told = self.attempts.held.is_empty() && self.attempts.logs.is_empty();
+        let all_told = self.attempts.held.is_empty() && self.attempts.voices.is_empty();
         all_told || now >= idle_since + FAREWELL_MAX
     }
 

@@ -3,17 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_model::{AttemptToken, Cause, Timestamp};
-use mainspring_wire::agent::{LogHave, Progress, Start, Stop, Token, node_word};
+use mainspring_model::{AttemptToken, Cause, Timestamp, limits};
+use mainspring_wire::agent::{LogHave, Start, Stop, Token, node_word};
 use tokio::sync::watch;
 use tokio::task::JoinError;
 
 use super::attempts::{Stage, StopBy, Task};
-use super::context::{Context, Order, Said};
+use super::context::{Context, Order};
 use super::handler::{Outcome, TaskError};
-use super::identity::wall_clock;
 use super::node::Node;
-use super::output::LogBuffer;
+use super::voice::Voice;
 use super::words;
 
 impl Node {
@@ -76,14 +75,15 @@ impl Node {
             deadline: start.deadline_us.map(Timestamp::from_micros),
         };
         let (cancel, cancelled) = watch::channel(false);
-        let context = Context { order: Arc::new(order), cancel: cancelled, said: self.said.clone() };
+        let voice = Arc::new(Voice::new(token, self.wake.clone()));
+        let context = Context { order: Arc::new(order), cancel: cancelled, voice: Arc::clone(&voice) };
         // A task of its own, so that a panic stays in it; called inside it, because calling may panic too.
         let task = tokio::spawn(async move { handler(context).await });
         let abort = task.abort_handle();
         self.running.spawn(async move { (token, task.await) });
         let task = Task { cancel, abort, keep, stop: None };
         self.attempts.held.insert(token, Stage::Executing { since: now, task });
-        self.attempts.logs.insert(token, LogBuffer::default());
+        self.attempts.voices.insert(token, voice);
         let beat = self.lease.next_beat();
         let report = |news| words::report(session, beat, token, news);
         self.say(vec![report(words::accepted()), report(words::started())]);
@@ -104,10 +104,6 @@ impl Node {
     }
 
     pub(super) fn ended(&mut self, token: AttemptToken, outcome: Result<Outcome, JoinError>) {
-        // What it said before its end belongs to it.
-        while let Ok((token, said)) = self.hears.try_recv() {
-            self.tell(token, said);
-        }
         let now = self.now();
         let stopped_by = match self.attempts.held.get(&token) {
             Some(Stage::Executing { task, .. }) => task.stop.map(|(by, _)| by),
@@ -115,6 +111,8 @@ impl Node {
         };
         let (cause, result) = verdict(outcome, stopped_by, self.identity.node());
         self.attempts.end(token, &cause, result);
+        // What it said before its end belongs to it.
+        self.say_news(token);
         self.say_log(token);
         self.say_endings(now, Duration::MAX);
     }
@@ -129,51 +127,93 @@ impl Node {
                 && said_at.is_none_or(|at| unless_within.is_zero() || now.since(at) >= unless_within)
             {
                 *said_at = Some(now);
+                let bytes = ending.result.as_ref().map_or(0, bytes::Bytes::len) + limits::MESSAGE_BYTES_MAX;
                 let finished = words::finished(now, *begun_at, ending);
-                said.push(words::report(session, beat, *token, finished));
+                said.push((bytes, words::report(session, beat, *token, finished)));
             }
         }
-        if !said.is_empty() {
-            self.say(said);
+        self.say_all(said);
+    }
+
+    /// Passes on what an attempt's function said, as far as there is room; the rest is said when there is some.
+    pub(super) fn pass_on(&mut self, token: AttemptToken) {
+        if let Some(voice) = self.attempts.voices.get(&token) {
+            voice.spoken().heard();
+        }
+        if self.has_room() {
+            self.say_news(token);
+        }
+        self.say_log(token);
+    }
+
+    /// Passes on what waited for room.
+    pub(super) fn pass_on_all(&mut self) {
+        self.wants_room = false;
+        let tokens: Vec<AttemptToken> = self.attempts.voices.keys().copied().collect();
+        for token in tokens {
+            self.pass_on(token);
         }
     }
 
-    pub(super) fn tell(&mut self, token: AttemptToken, said: Said) {
-        let news = match said {
-            Said::Log(text) => {
-                if let Some(log) = self.attempts.logs.get_mut(&token) {
-                    log.push(wall_clock(), &text);
-                }
-                return self.say_log(token);
-            }
-            Said::Progress { permille, message } => {
-                words::progressed(Some(Progress { permille, message }), None)
-            }
-            Said::Checkpoint(bytes) => words::progressed(None, Some(bytes)),
-        };
-        if let (Some(session), Some(Stage::Executing { .. })) =
-            (self.session(), self.attempts.held.get(&token))
-        {
+    /// Says progress and a checkpoint that this owner has not heard, also those of a function that has ended since: the next
+    /// attempt goes on from there.
+    pub(super) fn say_news(&mut self, token: AttemptToken) {
+        let Some(session) = self.session() else { return };
+        if !self.attempts.held.contains_key(&token) {
+            return;
+        }
+        if let Some(news) = self.attempts.voices.get(&token).and_then(|voice| voice.spoken().news()) {
             self.say(vec![words::report(session, self.lease.next_beat(), token, news)]);
         }
     }
 
+    pub(super) fn say_all_news(&mut self) {
+        let Some(session) = self.session() else { return };
+        let beat = self.lease.next_beat();
+        let held = |(token, _): &(&AttemptToken, &Arc<Voice>)| self.attempts.held.contains_key(*token);
+        let voices = self.attempts.voices.iter().filter(held);
+        let said: Vec<_> = voices
+            .filter_map(|(token, voice)| {
+                let mut spoken = voice.spoken();
+                Some((spoken.news_bytes(), words::report(session, beat, *token, spoken.news()?)))
+            })
+            .collect();
+        self.say_all(said);
+    }
+
     pub(super) fn say_log(&mut self, token: AttemptToken) {
-        if self.session().is_none() {
-            return;
-        }
-        while let Some(mut chunk) = self.attempts.logs.get_mut(&token).and_then(LogBuffer::next) {
+        while self.session().is_some() {
+            let now = self.now();
+            let Some(voice) = self.attempts.voices.get(&token) else { return };
+            let voice = Arc::clone(voice);
+            if !self.has_room() {
+                return;
+            }
+            let Some(mut chunk) = voice.spoken().log.next(now) else { return };
             chunk.token = Some(token.into());
             self.say(vec![words::word(node_word::Word::Log(chunk))]);
         }
     }
 
-    pub(super) fn log_have(&mut self, have: &LogHave) {
+    pub(super) fn log_have(&mut self, now: Timestamp, have: &LogHave) {
         let Some(token) = token_of(have.token.as_ref()) else { return };
         if have.stored {
-            self.attempts.logs.remove(&token);
-        } else if let Some(log) = self.attempts.logs.get_mut(&token) {
-            log.have(have.offset);
+            self.attempts.stored(token);
+        } else if let Some(voice) = self.attempts.voices.get(&token) {
+            voice.spoken().log.have(now, have.offset);
+            self.say_log(token);
+        }
+    }
+
+    /// Says again what nobody answered for.
+    pub(super) fn nudge_logs(&mut self, now: Timestamp) {
+        let mut quiet = Vec::new();
+        for (token, voice) in &self.attempts.voices {
+            if voice.spoken().log.nudge(now) {
+                quiet.push(*token);
+            }
+        }
+        for token in quiet {
             self.say_log(token);
         }
     }
@@ -185,21 +225,24 @@ fn verdict(
     stopped_by: Option<StopBy>,
     node: mainspring_model::NodeId,
 ) -> (Cause, Option<bytes::Bytes>) {
-    let error = |class: &str, message: String| Cause::Error { class: class.into(), message: message.into() };
+    let error = |class: String, message: String| Cause::Error {
+        class: words::short(class).into(),
+        message: words::short(message).into(),
+    };
     match outcome {
-        Ok(Ok(result)) if result.len() > mainspring_model::limits::RESULT_BYTES_MAX => {
-            (error("result_too_large", format!("{} bytes", result.len())), None)
+        Ok(Ok(result)) if result.len() > limits::RESULT_BYTES_MAX => {
+            (error("result_too_large".into(), format!("{} bytes", result.len())), None)
         }
         Ok(Ok(result)) => (Cause::Exit { code: 0 }, Some(result.into())),
         _ if stopped_by == Some(StopBy::Lease) => (Cause::Lost { node }, None),
-        Ok(Err(TaskError { class, message })) => (error(&class, message), None),
+        Ok(Err(TaskError { class, message })) => (error(class, message), None),
         Err(end) if end.is_panic() => {
             let panic = end.into_panic();
             let words = panic.downcast_ref::<&str>().map(|words| (*words).to_owned());
             let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
-            (error("panic", words.unwrap_or_else(|| "the function panicked".to_owned())), None)
+            (error("panic".into(), words.unwrap_or_else(|| "the function panicked".to_owned())), None)
         }
-        Err(_) => (error("stopped", "the function was stopped before it returned".to_owned()), None),
+        Err(_) => (error("stopped".into(), "the function was stopped before it returned".to_owned()), None),
     }
 }
 

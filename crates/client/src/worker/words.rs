@@ -1,11 +1,14 @@
 //! What a worker says, as messages.
 
 use bytes::Bytes;
-use mainspring_model::{AttemptToken, Timestamp};
+use mainspring_model::{AttemptToken, Timestamp, limits};
 use mainspring_wire::agent::{
     Accepted, Finished, Goodbye, Heartbeat, Held, NodeWord, Progress, Progressed, Report, Started, node_word,
     report,
 };
+
+/// Room for how much was cut.
+const CUT_BYTES_MAX: usize = 40;
 
 pub(super) fn word(word: node_word::Word) -> NodeWord {
     NodeWord { word: Some(word) }
@@ -31,6 +34,16 @@ pub(super) fn finished(now: Timestamp, begun_at: Option<Timestamp>, ending: &Fin
 
 pub(super) fn progressed(progress: Option<Progress>, checkpoint: Option<Bytes>) -> report::News {
     report::News::Progressed(Progressed { progress, checkpoint })
+}
+
+/// The function's words, no longer than is kept; what was cut is said. A word that no owner takes would end the connection of
+/// every attempt.
+pub(super) fn short(message: String) -> String {
+    if message.len() <= limits::MESSAGE_BYTES_MAX {
+        return message;
+    }
+    let kept = message.floor_char_boundary(limits::MESSAGE_BYTES_MAX - CUT_BYTES_MAX);
+    format!("{}… ({} bytes more)", &message[..kept], message.len() - kept)
 }
 
 pub(super) fn heartbeat(session: u64, beat: u64, held: Vec<Held>) -> NodeWord {
