@@ -208,7 +208,15 @@ async fn exchange(link: &mut Link, patience: Duration, events: &mut Vec<Event>) 
     loop {
         match tokio::time::timeout(patience / REPLACE_LOOKS, link.ready()).await {
             Ok(ready) => break ready.map_err(lost)?,
-            Err(_) if looks < REPLACE_LOOKS => looks += 1,
+            Err(_) if looks < REPLACE_LOOKS => {
+                looks += 1;
+                if looks == 1 {
+                    tracing::warn!(
+                        ?patience,
+                        "the sidecar does not answer; it is replaced when that takes too long"
+                    );
+                }
+            }
             Err(_) => {
                 link.kill();
                 return Err(lost(ErrorKind::UnexpectedEof.into()));

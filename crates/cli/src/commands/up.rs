@@ -20,7 +20,7 @@ use crate::output::Output;
 use crate::roles::{self, AgentFlags, ServerFlags, Stop, agent_failed, failed, server_failed};
 use crate::target::{LOCAL, Target, Targets, write_secret};
 
-/// How long the sidecar may take to answer.
+/// How long a sidecar may take to answer, beyond the time after which one that does not is replaced.
 const SIDECAR_PATIENCE: Duration = Duration::from_secs(10);
 
 /// What `up` takes.
@@ -117,8 +117,12 @@ async fn joined(
 
 /// The node of this process. The server knows it from the start, so that its tasks go on while this process is away.
 async fn node(agent: &mainspring_agent::Options) -> Result<NodeId, Failure> {
-    let asked = tokio::time::timeout(SIDECAR_PATIENCE, mainspring_agent::node(agent));
-    let unheard = |_| Failure::failed(format!("no sidecar answers in {}", agent.data.display()));
+    let asked = tokio::time::timeout(agent.sidecar_patience + SIDECAR_PATIENCE, mainspring_agent::node(agent));
+    let unheard = |_| {
+        let log = agent.data.join("private/sidecar.err");
+        Failure::failed(format!("no sidecar answers in {}", agent.data.display()))
+            .hint(format!("what it said last is in {}", log.display()))
+    };
     asked.await.map_err(unheard)?.map_err(agent_failed)
 }
 
