@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::key::AttemptKey;
 
+/// The name of the progress file in the directory of an attempt.
+pub(crate) const PROGRESS: &str = "progress";
+
 /// The paths under a sidecar's directory.
 #[derive(Debug, Clone)]
 pub struct Layout {
@@ -69,7 +72,7 @@ impl Layout {
 
     /// The file whose lines become progress, `MAINSPRING_PROGRESS`.
     pub fn progress(&self, key: &AttemptKey) -> PathBuf {
-        self.attempt(key).join("progress")
+        self.attempt(key).join(PROGRESS)
     }
 
     /// The captured log, in the format of [`crate::log`].

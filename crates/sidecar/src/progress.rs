@@ -2,7 +2,9 @@
 //! may lack its end when the task is over. What one task says at once, and how long a line is, is limited: a flood
 //! costs the task its own lines.
 
-use std::io::{Read, Seek, SeekFrom};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 use crate::attempt_dir::open_plain;
@@ -10,10 +12,17 @@ use crate::attempt_dir::open_plain;
 /// Bytes that are read at once; a longer line is cut.
 const READ_BYTES: usize = 16 * 1024;
 
+/// Bytes before the place that was read to, by which a file that was begun anew is known.
+const MEMORY_BYTES: usize = 64;
+
 /// How far the progress file was read.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     offset: u64,
+    /// The last bytes before the offset.
+    memory: Vec<u8>,
+    /// When the file had been written last, seconds and nanoseconds.
+    written_at: (i64, i64),
 }
 
 impl Progress {
@@ -27,19 +36,36 @@ impl Progress {
             None => 0,
         };
         self.offset += whole as u64;
+        self.memory.extend_from_slice(&read[..whole]);
+        self.memory.drain(..self.memory.len().saturating_sub(MEMORY_BYTES));
         let lines = read[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         lines.map(|line| String::from_utf8_lossy(line).into_owned()).collect()
     }
 
-    fn read(&mut self, path: &Path) -> std::io::Result<Vec<u8>> {
-        let mut file = open_plain(path)?;
-        if file.metadata()?.len() < self.offset {
-            // The task began the file anew.
-            self.offset = 0;
+    /// What is new. A task may append, or write each report over the one before: then what we remember is not there any
+    /// more, or the same was written again.
+    fn read(&mut self, path: &Path) -> io::Result<Vec<u8>> {
+        let file = open_plain(path)?;
+        let metadata = file.metadata()?;
+        let written_at = (metadata.mtime(), metadata.mtime_nsec());
+        let written_again = std::mem::replace(&mut self.written_at, written_at) != written_at;
+        let mut bytes = self.read_on(&file, metadata.len())?;
+        let gone = !bytes.starts_with(&self.memory);
+        if gone || metadata.len() == self.offset && written_again {
+            (self.offset, self.memory) = (0, Vec::new());
+            bytes = self.read_on(&file, metadata.len())?;
         }
-        file.seek(SeekFrom::Start(self.offset))?;
-        let mut bytes = Vec::new();
-        file.take(READ_BYTES as u64).read_to_end(&mut bytes)?;
+        bytes.drain(..self.memory.len());
+        Ok(bytes)
+    }
+
+    /// What we remember, if it is there, and what follows up to `length`: what is added meanwhile has its own event.
+    fn read_on(&self, file: &File, length: u64) -> io::Result<Vec<u8>> {
+        let from = self.offset - self.memory.len() as u64;
+        let room = length.saturating_sub(from).min((self.memory.len() + READ_BYTES) as u64);
+        let mut bytes = vec![0; room as usize];
+        let read = file.read_at(&mut bytes, from)?;
+        bytes.truncate(read);
         Ok(bytes)
     }
 }
@@ -64,5 +90,23 @@ mod tests {
         assert_eq!(progress.lines(&path, true), ["0.4"]);
         fs::write(&path, "1\n").unwrap();
         assert_eq!(progress.lines(&path, true), ["1"]);
+    }
+
+    #[test]
+    fn a_report_over_the_one_before_is_new() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("progress");
+        let mut progress = Progress::default();
+        let mut at = std::time::SystemTime::UNIX_EPOCH;
+        // As long, longer, shorter, the same again; and longer than what is remembered.
+        let long = "x".repeat(200);
+        for line in ["10%", "20%", "100%", "5%", "5%", "0.5 a", &long, "0.6", &long, &long] {
+            fs::write(&path, format!("{line}\n")).unwrap();
+            at += std::time::Duration::from_millis(1);
+            File::options().write(true).open(&path).unwrap().set_modified(at).unwrap();
+            assert_eq!(progress.lines(&path, false), [line]);
+            // Another event of the same write says nothing new.
+            assert!(progress.lines(&path, false).is_empty(), "{line}");
+        }
     }
 }

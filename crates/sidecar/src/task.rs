@@ -36,7 +36,8 @@ pub(crate) struct Task {
     pub(crate) pipes: [u64; 2],
     pub(crate) capture: Capture,
     pub(crate) progress: Progress,
-    pub(crate) watch: Option<i32>,
+    /// On its directory and on its progress file.
+    pub(crate) watches: [Option<i32>; 2],
     pub(crate) group: Option<Group>,
     /// When it is given what only a task that lasts needs; `None` once it has it.
     pub(crate) settle_at_us: Option<u64>,

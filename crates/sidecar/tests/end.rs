@@ -186,6 +186,30 @@ fn progress_lines_are_told_as_they_come() {
 }
 
 #[test]
+fn progress_that_is_written_over_is_told_as_it_comes() {
+    let mut sidecar = Sidecar::start();
+    // Each report waits until the one before was heard.
+    let start = shell(
+        "mkfifo gate; echo up; for line in 1/9 2/9 3/9 3/9 '3/9 still'; do read x < gate; echo $line > $MAINSPRING_PROGRESS; done; \
+         read x < gate; echo 9/9 > new; mv new $MAINSPRING_PROGRESS; read x < gate",
+    );
+    sidecar.order(&start);
+    sidecar.wait_output(start.key, "up");
+    let gate = sidecar.layout.work(&start.key).join("gate");
+    for expected in ["1/9", "2/9", "3/9", "3/9", "3/9 still", "9/9"] {
+        std::fs::write(&gate, "go\n").unwrap();
+        let line = sidecar.wait(|event| match event {
+            Event::Progress { line, .. } => Some(line.clone()),
+            _ => None,
+        });
+        assert_eq!(line, expected);
+    }
+    std::fs::write(&gate, "go\n").unwrap();
+    sidecar.finished(start.key);
+    assert!(!sidecar.seen.iter().any(|event| matches!(event, Event::Progress { .. })));
+}
+
+#[test]
 fn shutdown_waits_for_nobody_unless_forced() {
     let mut sidecar = Sidecar::start();
     let start = shell("echo up; sleep 1000");

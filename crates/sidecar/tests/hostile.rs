@@ -1,7 +1,7 @@
 //! Tasks that do not want to be kept: they fork, hide, ignore, flood. The sidecar and its other tasks are unhurt,
 //! and nothing survives.
 
-use mainspring_sidecar::protocol::{End, LogCaps, Request};
+use mainspring_sidecar::protocol::{End, Event, LogCaps, Request};
 
 use crate::sidecar::{Sidecar, is_running, pid_in, shell};
 
@@ -126,6 +126,43 @@ fn a_flood_costs_bounded_memory_and_disk() {
     assert!(sidecar.layout.work(&start.key).join("done").exists());
     let peak = memory_kib(sidecar.pid, "VmHWM");
     assert!(peak < 24 * 1024, "the sidecar took {peak} KiB");
+}
+
+#[test]
+fn an_agent_that_does_not_read_costs_bounded_memory() {
+    let mut sidecar = Sidecar::start();
+    let talker = shell(
+        "sleep 0.3; head -c 64000000 /dev/zero | tr '\\0' x | fold -w 1000 >> $MAINSPRING_PROGRESS; echo 1 > $MAINSPRING_PROGRESS",
+    );
+    sidecar.order(&talker);
+    crate::sidecar::wait_gone(sidecar.started(talker.key));
+    let peak = memory_kib(sidecar.pid, "VmHWM");
+    assert!(peak < 24 * 1024, "the sidecar took {peak} KiB");
+    // What it said last is told all the same, and nothing after the end.
+    sidecar.finished(talker.key);
+    let last = sidecar.seen.iter().rev().find_map(|event| match event {
+        Event::Progress { line, .. } => Some(line.clone()),
+        _ => None,
+    });
+    assert_eq!(last.as_deref(), Some("1"));
+    // Answers that nobody takes are not made.
+    let writer = shell("head -c 2000000 /dev/zero");
+    sidecar.run(&writer);
+    let ask = Request::Log { key: writer.key, offset: 0, limit: 1 << 20 };
+    sidecar.connection.send(&vec![ask; 200]).unwrap();
+    sidecar.connection.send(&[Request::GetNode]).unwrap();
+    // Another is served meanwhile.
+    let mut other = crate::sidecar::connect(&sidecar.layout, false);
+    other.send(&[Request::GetNode]).unwrap();
+    while !matches!(other.receive().unwrap().unwrap(), Event::Node { .. }) {}
+    let peak = memory_kib(sidecar.pid, "VmHWM");
+    assert!(peak < 24 * 1024, "the sidecar took {peak} KiB");
+    let mut answers = 0;
+    sidecar.wait(|event| {
+        answers += usize::from(matches!(event, Event::LogRead { .. }));
+        matches!(event, Event::Node { .. }).then_some(())
+    });
+    assert_eq!(answers, 200);
 }
 
 #[test]

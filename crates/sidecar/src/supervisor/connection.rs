@@ -1,12 +1,16 @@
 //! One peer on the socket: bytes in until a frame is whole, events out in batches.
 //!
 //! A slow peer costs bounded memory. Live log is left out when too much is under way (the peer sees the gap in the
-//! offsets and asks); ends of attempts are owed and follow when there is room.
+//! offsets and asks); of progress the latest line of each attempt is kept; ends of attempts are owed and follow when there
+//! is room; and nobody who does not take the answers is read from.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 
+use rustc_hash::FxHashMap;
+
+use super::poller::Interest;
 use crate::error::Error;
 use crate::key::AttemptKey;
 use crate::protocol::{Event, Request, frame};
@@ -32,7 +36,11 @@ pub(super) struct Connection {
     pub(super) owed: VecDeque<AttemptKey>,
     /// What both speak; zero before the greeting.
     pub(super) version: u32,
-    waits_for_room: bool,
+    /// The latest progress of attempts that it has yet to be told.
+    pub(super) unsaid: FxHashMap<AttemptKey, String>,
+    /// Requests that arrived in full and wait for room for their answers.
+    requests: VecDeque<Request>,
+    interest: Interest,
 }
 
 impl Connection {
@@ -46,13 +54,17 @@ impl Connection {
             event_bytes: 0,
             owed: VecDeque::new(),
             version: 0,
-            waits_for_room: false,
+            unsaid: FxHashMap::default(),
+            requests: VecDeque::new(),
+            interest: Interest { input: true, room: false },
         }
     }
 
-    /// The requests that have arrived in full; an error or the end of the stream ends the connection.
-    pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<Vec<Request>, Error> {
-        let mut requests = Vec::new();
+    /// Takes what has arrived; an error or the end of the stream ends the connection.
+    pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<(), Error> {
+        if !self.is_read() {
+            return Ok(());
+        }
         match self.stream.read(buffer) {
             Ok(0) => return Err(Error::Protocol("the peer is gone".to_owned())),
             Ok(read) => self.input.extend_from_slice(&buffer[..read]),
@@ -61,12 +73,26 @@ impl Connection {
         }
         let mut taken = 0;
         while let Some((batch, length)) = frame::decode(&self.input[taken..])? {
-            requests.extend(batch);
+            self.requests.extend::<Vec<Request>>(batch);
             taken += length;
         }
         self.input.drain(..taken);
         give_back(&mut self.input);
-        Ok(requests)
+        Ok(())
+    }
+
+    /// The next request, if there is one and room for its answer.
+    pub(super) fn next_request(&mut self) -> Option<Request> {
+        self.has_work().then(|| self.requests.pop_front()).flatten()
+    }
+
+    /// Whether there is a request that can be acted on.
+    pub(super) fn has_work(&self) -> bool {
+        !self.requests.is_empty() && self.has_room()
+    }
+
+    fn is_read(&self) -> bool {
+        self.requests.is_empty() && self.has_room()
     }
 
     /// Sends an event with the next flush.
@@ -85,8 +111,18 @@ impl Connection {
         self.backlog() < BACKLOG_BYTES
     }
 
-    /// Writes as much as the peer takes. Answers `Some` when the wish to hear of room has changed.
-    pub(super) fn flush(&mut self) -> io::Result<Option<bool>> {
+    /// Tells the latest progress that was held back, as far as there is room.
+    pub(super) fn say_unsaid(&mut self) {
+        while self.has_room_for_log()
+            && let Some(key) = self.unsaid.keys().next().copied()
+        {
+            let line = self.unsaid.remove(&key).unwrap_or_default();
+            self.push(Event::Progress { key, line });
+        }
+    }
+
+    /// Writes as much as the peer takes. Answers what is to be told of it, if that has changed.
+    pub(super) fn flush(&mut self) -> io::Result<Option<Interest>> {
         self.encode();
         while self.written < self.output.len() {
             match self.stream.write(&self.output[self.written..]) {
@@ -102,10 +138,9 @@ impl Connection {
             self.written = 0;
             give_back(&mut self.output);
         }
-        let waits = !self.output.is_empty();
-        let changed = waits != self.waits_for_room;
-        self.waits_for_room = waits;
-        Ok(changed.then_some(waits))
+        let interest = Interest { input: self.is_read(), room: !self.output.is_empty() };
+        let before = std::mem::replace(&mut self.interest, interest);
+        Ok((before != interest).then_some(interest))
     }
 
     fn backlog(&self) -> usize {

@@ -89,9 +89,8 @@ impl Supervisor {
         self.tell_progress(slot, true);
         let mut task = self.tasks.remove(slot);
         self.by_key.remove(&task.key);
-        if let Some(watch) = task.watch {
-            self.watched.remove(&watch);
-            let _ = rustix::fs::inotify::remove_watch(&self.watches, watch);
+        for watch in task.watches.into_iter().flatten() {
+            self.forget_watch(watch);
         }
         let record = self.finished_record(&mut task, survivors);
         self.journal.append(Record::Finished(Box::new(record)));
@@ -154,9 +153,13 @@ impl Supervisor {
     /// Tells ends that are owed, as far as each peer has room.
     pub(super) fn pay_owed(&mut self) {
         for (_, connection) in &mut self.connections {
+            connection.say_unsaid();
             while connection.has_room()
                 && let Some(key) = connection.owed.pop_front()
             {
+                if let Some(line) = connection.unsaid.remove(&key) {
+                    connection.push(Event::Progress { key, line });
+                }
                 if let Some(Entry::Finished(record)) = self.journal.entry(&key) {
                     let mut finished = told(record, read_output(&self.layout, &key, record.result_bytes_max));
                     if connection.version < 2 && finished.output == Output::Unreadable {

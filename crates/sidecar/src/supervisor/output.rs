@@ -9,6 +9,7 @@ use rustix::fs::inotify;
 
 use super::Supervisor;
 use crate::clock::wall_us;
+use crate::layout::PROGRESS;
 use crate::log::{CONTENT_AT, FrameKind};
 use crate::pipe::{self, Read};
 use crate::protocol::Event;
@@ -75,22 +76,37 @@ impl Supervisor {
         let mut changed = Vec::new();
         let mut events = inotify::Reader::new(&self.watches, &mut room);
         while let Ok(event) = events.next() {
-            if !changed.contains(&event.wd()) {
-                changed.push(event.wd());
+            // The name is there if the directory says it: the file is another from now on.
+            let made = match event.file_name() {
+                Some(name) if name.to_bytes() != PROGRESS.as_bytes() => continue,
+                name => name.is_some(),
+            };
+            if let Some(slot) = self.watched.get(&event.wd())
+                && !changed.contains(&(*slot, made))
+            {
+                changed.push((*slot, made));
             }
         }
-        for watch in changed {
-            if let Some(slot) = self.watched.get(&watch) {
-                self.tell_progress(*slot, false);
+        for (slot, made) in changed {
+            if made {
+                self.watch_file(slot);
             }
+            self.tell_progress(slot, false);
         }
     }
 
     pub(super) fn tell_progress(&mut self, slot: usize, over: bool) {
         let Some(task) = self.tasks.get_mut(slot) else { return };
         let (key, lines) = (task.key, task.progress.lines(&self.layout.progress(&task.key), over));
+        let Some(connection) = self.subscriber.and_then(|number| self.connections.get_mut(number)) else {
+            return;
+        };
         for line in lines {
-            self.tell(Event::Progress { key, line });
+            // To an agent that does not keep up, the latest line is worth the most.
+            match connection.has_room_for_log() && !connection.unsaid.contains_key(&key) {
+                true => connection.push(Event::Progress { key, line }),
+                false => drop(connection.unsaid.insert(key, line)),
+            }
         }
     }
 }

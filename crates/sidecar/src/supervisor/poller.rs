@@ -52,6 +52,15 @@ impl Source {
     }
 }
 
+/// What is to be told of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Interest {
+    /// There is something to read.
+    pub(super) input: bool,
+    /// There is room to write.
+    pub(super) room: bool,
+}
+
 /// The one thing that the loop waits on.
 pub(super) struct Poller {
     epoll: OwnedFd,
@@ -76,11 +85,13 @@ impl Poller {
         let _ = epoll::delete(&self.epoll, fd);
     }
 
-    /// Also tells when there is room to write, or not any more.
-    pub(super) fn watch_room(&self, fd: impl AsFd, source: Source, wanted: bool) -> io::Result<()> {
+    /// Tells of something else from now on.
+    pub(super) fn change(&self, fd: impl AsFd, source: Source, interest: Interest) -> io::Result<()> {
         let data = epoll::EventData::new_u64(source.token());
-        let room = if wanted { epoll::EventFlags::OUT } else { epoll::EventFlags::empty() };
-        Ok(epoll::modify(&self.epoll, fd, data, epoll::EventFlags::IN | room)?)
+        let mut flags = epoll::EventFlags::empty();
+        flags.set(epoll::EventFlags::IN, interest.input);
+        flags.set(epoll::EventFlags::OUT, interest.room);
+        Ok(epoll::modify(&self.epoll, fd, data, flags)?)
     }
 
     /// Waits until something is ready or `timeout_us` has passed.

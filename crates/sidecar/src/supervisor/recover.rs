@@ -106,7 +106,7 @@ impl Supervisor {
             pipes: started.map_or([0; 2], |started| started.pipes),
             capture: capture.unwrap_or_else(|_| Capture::new(directory, starting.log)),
             progress: Progress::default(),
-            watch: None,
+            watches: [None; 2],
             group: cgroup.filter(|directories| same_boot && !directories.is_empty()).map(Group::found),
             settle_at_us: Some(0),
             settled_ticks: None,

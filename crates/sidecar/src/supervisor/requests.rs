@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::Supervisor;
+use super::connection::Connection;
 use crate::clock::monotonic_us;
 use crate::journal::{Entry, Record};
 use crate::key::AttemptKey;
@@ -15,8 +16,22 @@ impl Supervisor {
     pub(super) fn read_requests(&mut self, number: usize) {
         let Some(connection) = self.connections.get_mut(number) else { return };
         match connection.read(&mut self.buffer) {
-            Ok(requests) => requests.into_iter().for_each(|request| self.act(number, request)),
+            Ok(()) => self.act_on(number),
             Err(_) => self.drop_connection(number),
+        }
+    }
+
+    /// Acts on requests that waited for room for their answers.
+    pub(super) fn act_on_put_off(&mut self) {
+        let waiting = self.connections.iter().filter(|(_, connection)| connection.has_work());
+        for number in waiting.map(|(number, _)| number).collect::<Vec<_>>() {
+            self.act_on(number);
+        }
+    }
+
+    fn act_on(&mut self, number: usize) {
+        while let Some(request) = self.connections.get_mut(number).and_then(Connection::next_request) {
+            self.act(number, request);
         }
     }
 

@@ -25,7 +25,7 @@ use crate::layout::Layout;
 use crate::log::CONTENT_AT;
 use crate::options::Options;
 use crate::procfs;
-use crate::protocol::{Event, Start, StopCause};
+use crate::protocol::{Start, StopCause};
 use crate::remover::Remover;
 use crate::socket;
 use crate::spare::Spares;
@@ -157,13 +157,17 @@ impl Supervisor {
         while !self.is_done() {
             let end_us = self.ends_at_us.filter(|_| self.tasks.is_empty());
             let wake_us = self.timers.next_us().into_iter().chain(end_us).min();
-            let timeout_us = wake_us.map(|at| at.saturating_sub(monotonic_us()));
+            let timeout_us = match self.connections.iter().any(|(_, connection)| connection.has_work()) {
+                true => Some(0),
+                false => wake_us.map(|at| at.saturating_sub(monotonic_us())),
+            };
             let ready = self.poller.wait(timeout_us).map_err(Error::io("cannot wait"))?;
             let mut children = false;
             for source in ready {
                 children |= source == Source::Signal;
                 self.take(source);
             }
+            self.act_on_put_off();
             self.start_all();
             if children {
                 self.reap();
@@ -222,13 +226,6 @@ impl Supervisor {
         }
     }
 
-    /// Tells the subscriber.
-    pub(super) fn tell(&mut self, event: Event) {
-        if let Some(connection) = self.subscriber.and_then(|number| self.connections.get_mut(number)) {
-            connection.push(event);
-        }
-    }
-
     pub(super) fn drop_connection(&mut self, number: usize) {
         self.connections.try_remove(number);
         if self.subscriber == Some(number) {
@@ -242,8 +239,8 @@ impl Supervisor {
         let mut gone = Vec::new();
         for (number, connection) in &mut self.connections {
             let outcome = connection.flush().and_then(|changed| match changed {
-                Some(wanted) => {
-                    self.poller.watch_room(&connection.stream, Source::Connection(number), wanted)
+                Some(interest) => {
+                    self.poller.change(&connection.stream, Source::Connection(number), interest)
                 }
                 None => Ok(()),
             });

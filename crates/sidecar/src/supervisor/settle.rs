@@ -27,14 +27,34 @@ impl Supervisor {
         }
     }
 
+    /// The file is watched for what is written, the directory only for another file of that name: the log is in it too, and
+    /// would wake us with each write.
     fn watch_progress(&mut self, slot: usize) {
-        let flags = inotify::WatchFlags::MODIFY | inotify::WatchFlags::CREATE | inotify::WatchFlags::MOVED_TO;
+        let flags = inotify::WatchFlags::CREATE | inotify::WatchFlags::MOVED_TO;
         let directory = self.layout.attempt(&self.tasks[slot].key);
         if let Ok(watch) = inotify::add_watch(&self.watches, &directory, flags) {
-            self.tasks[slot].watch = Some(watch);
+            self.tasks[slot].watches[0] = Some(watch);
             self.watched.insert(watch, slot);
         }
+        self.watch_file(slot);
         self.tell_progress(slot, false);
+    }
+
+    /// Watches the progress file that is there now, if one is.
+    pub(super) fn watch_file(&mut self, slot: usize) {
+        let path = self.layout.progress(&self.tasks[slot].key);
+        let flags = inotify::WatchFlags::MODIFY | inotify::WatchFlags::DONT_FOLLOW;
+        let watch = inotify::add_watch(&self.watches, path, flags).ok();
+        let before = std::mem::replace(&mut self.tasks[slot].watches[1], watch);
+        if let Some(before) = before.filter(|before| Some(*before) != watch) {
+            self.forget_watch(before);
+        }
+        self.watched.extend(watch.map(|watch| (watch, slot)));
+    }
+
+    pub(super) fn forget_watch(&mut self, watch: i32) {
+        self.watched.remove(&watch);
+        let _ = inotify::remove_watch(&self.watches, watch);
     }
 
     fn enclose(&mut self, slot: usize, orphans: Vec<u32>) {

@@ -133,7 +133,7 @@ impl Supervisor {
             stderr: Some(spawned.stderr),
             capture: Capture::new(self.layout.attempt(&start.key), start.log),
             progress: Progress::default(),
-            watch: None,
+            watches: [None; 2],
             settled_ticks: group.as_ref().map(|_| 0),
             group,
             settle_at_us: Some((now_us + SETTLE_AFTER_US).next_multiple_of(SETTLE_STEP_US)),
