@@ -42,10 +42,11 @@ impl Jobs {
         }
     }
 
-    fn recent(&self, namespace: &Namespace, name: &str) -> Option<Arc<Job>> {
+    fn recent(&self, namespace: &Namespace, name: &str, since: Option<Instant>) -> Option<Arc<Job>> {
         let by_name = self.by_name.read().unwrap_or_else(PoisonError::into_inner);
         let (job, read_at) = by_name.get(namespace)?.get(name)?;
-        (read_at.elapsed() < self.ttl).then(|| job.clone())
+        let is_new = since.is_none_or(|since| *read_at >= since);
+        (read_at.elapsed() < self.ttl && is_new).then(|| job.clone())
     }
 
     fn remember(&self, job: &Arc<Job>, read_at: Instant) {
@@ -118,9 +119,14 @@ impl App {
         self.store.job_by_name(namespace, job).await?.ok_or_else(missing)
     }
 
-    /// The job of a name or an id, perhaps as its row was a moment ago: for submissions.
-    pub(crate) async fn find_job_soon(&self, namespace: &Namespace, job: &str) -> Result<Arc<Job>> {
-        if let Some(known) = self.jobs.recent(namespace, job) {
+    /// The job of a name or an id, perhaps as its row was a moment ago, but not before `since`: for submissions.
+    pub(crate) async fn find_job_soon(
+        &self,
+        namespace: &Namespace,
+        job: &str,
+        since: Option<Instant>,
+    ) -> Result<Arc<Job>> {
+        if let Some(known) = self.jobs.recent(namespace, job, since) {
             return Ok(known);
         }
         let read_at = Instant::now();

@@ -6,6 +6,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use mainspring_model::{Namespace, Timestamp};
 use mainspring_wire::api::{Grant, Identity, Role};
@@ -42,6 +43,8 @@ pub struct Caller {
     pub request_id: Option<Arc<str>>,
     /// From where.
     pub from: Option<IpAddr>,
+    /// Nothing is believed that was read before this: they may have changed it, at the server that passed the request on.
+    pub reads_since: Option<Instant>,
 }
 
 impl Principal {
@@ -100,7 +103,7 @@ impl Principal {
 impl Caller {
     /// A caller about whose request nothing is known.
     pub fn new(principal: Arc<Principal>) -> Self {
-        Self { principal, request_id: None, from: None }
+        Self { principal, request_id: None, from: None, reads_since: None }
     }
 
     /// The subject's name.

@@ -41,11 +41,13 @@ impl Principals {
         self.known.write().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    fn get(&self, hash: &SecretHash) -> Option<Arc<Principal>> {
+    fn get(&self, hash: &SecretHash, since: Option<Instant>) -> Option<Arc<Principal>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known
             .get(hash)
-            .filter(|(_, read_at)| read_at.elapsed() < self.ttl)
+            .filter(|(_, read_at)| {
+                read_at.elapsed() < self.ttl && since.is_none_or(|since| *read_at >= since)
+            })
             .map(|(principal, _)| principal.clone())
     }
 
@@ -64,11 +66,16 @@ impl Principals {
 impl App {
     /// Who shows this secret: an API token, or the secret of a session.
     pub async fn authenticate(&self, secret: &str) -> Result<Arc<Principal>> {
+        self.authenticate_since(secret, None).await
+    }
+
+    /// The same; what was read before the moment is read anew.
+    pub async fn authenticate_since(&self, secret: &str, since: Option<Instant>) -> Result<Arc<Principal>> {
         if ![SecretKind::Api, SecretKind::Session].iter().any(|kind| kind.fits(secret)) {
             return Err(unauthenticated());
         }
         let hash = SecretHash::of(secret);
-        let principal = match self.principals.get(&hash) {
+        let principal = match self.principals.get(&hash, since) {
             Some(principal) => principal,
             None => self.read_principal(hash).await?,
         };
@@ -81,7 +88,7 @@ impl App {
     /// The same caller with what they may do by now; an error when their token is no longer good. For long streams.
     pub async fn refresh(&self, caller: &Caller) -> Result<Caller> {
         let hash = caller.principal.hash;
-        let principal = match self.principals.get(&hash) {
+        let principal = match self.principals.get(&hash, None) {
             Some(principal) => principal,
             None => self.read_principal(hash).await?,
         };

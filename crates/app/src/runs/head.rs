@@ -43,7 +43,7 @@ impl App {
         } = wish;
         let pinned = match (job, spec) {
             (Some(job), None) => {
-                self.pin_job(&namespace, &job, version).await.map_err(|error| at(prefix, error))?
+                self.pin_job(caller, &namespace, &job, version).await.map_err(|error| at(prefix, error))?
             }
             (None, Some(spec)) if version.is_none() => pin_spec(&namespace, &spec, prefix)?,
             _ => {
@@ -82,11 +82,12 @@ impl App {
     /// A job's current or named version.
     pub(super) async fn pin_job(
         &self,
+        caller: &Caller,
         namespace: &Namespace,
         job: &str,
         version: Option<u32>,
     ) -> Result<Pinned> {
-        let found = self.find_job_soon(namespace, job).await?;
+        let found = self.find_job_soon(namespace, job, caller.reads_since).await?;
         self.pin(&found, version.unwrap_or(found.current_version)).await
     }
 

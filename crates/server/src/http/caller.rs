@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
@@ -11,6 +12,7 @@ use mainspring_model::ErrorCode;
 
 use super::edge::Edge;
 use super::failure::Failure;
+use super::forward::is_forwarded;
 use super::frame::RequestId;
 use super::origin;
 
@@ -38,8 +40,10 @@ impl FromRequestParts<Arc<Edge>> for SignedIn {
                 cookie
             }
         };
-        let principal = edge.app.authenticate(secret).await?;
-        let caller = Caller { principal, request_id: request_id(parts), from: address(&parts.extensions) };
+        let reads_since = is_forwarded(&parts.headers).then(Instant::now);
+        let principal = edge.app.authenticate_since(secret, reads_since).await?;
+        let (request_id, from) = (request_id(parts), address(&parts.extensions));
+        let caller = Caller { principal, request_id, from, reads_since };
         // What fails after this is written down under their name.
         audit::asked_by(&caller);
         Ok(Self(caller))
