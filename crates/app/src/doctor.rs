@@ -17,6 +17,9 @@ use crate::ports::LiveRun;
 use crate::principal::Caller;
 use crate::record;
 
+/// The check that finds cells of which nobody could be asked.
+pub const UNASKED: &str = "owners";
+
 /// A scheduler that was silent for so long is gone or cut off.
 const MEMBER_SILENT: Duration = Duration::from_secs(60);
 /// Clocks that differ by more than this show in what people read.
@@ -45,8 +48,9 @@ impl App {
         self.check_audit(&mut findings).await?;
         findings.sort_by_key(|finding| finding.severity);
         let healthy = findings.iter().all(|finding| finding.severity == Severity::Note);
-        let checked =
-            ["clock", "cells", "schedulers", "nodes", "waiting", "jobs", "audit"].map(str::to_owned).to_vec();
+        let checked = ["clock", "cells", "schedulers", "nodes", "waiting", UNASKED, "jobs", "audit"]
+            .map(str::to_owned)
+            .to_vec();
         Ok(Doctor { at: now.into(), healthy, findings, checked })
     }
 
@@ -101,9 +105,9 @@ impl App {
         let waiting: usize = cells.iter().filter_map(|cell| cell.waiting).sum();
         if up == 0 {
             let severity = if waiting > 0 { Severity::Failure } else { Severity::Warning };
-            let message = format!("no node is up; {waiting} runs wait");
+            // No number: each owner counts its own, and what they find is put together.
             let remedy = "start an agent: `mainspring node token`, then `mainspring agent` on the machine";
-            findings.push(finding(severity, "nodes", message, remedy));
+            findings.push(finding(severity, "nodes", "no node is up".to_owned(), remedy));
         }
         for (pool, _) in pools.into_iter().filter(|(_, works)| up > 0 && !works) {
             let message = format!("no node of the pool `{pool}` takes work");
@@ -129,14 +133,14 @@ impl App {
     /// Runs that wait for what does not come by itself, among those that wait first.
     async fn check_waiting(&self, cells: &[Cell], findings: &mut Vec<Finding>) -> Result<()> {
         let mut stuck: BTreeMap<String, (usize, String)> = BTreeMap::new();
-        let mut unasked = 0;
+        let mut unasked = Vec::new();
         for cell in cells.iter().map(|cell| CellId(cell.cell)) {
             let (shelf, limit) = (Shelf::Waiting, WAITING_LOOKED_AT);
             let query = ShelfQuery { cell, shelf, after: None, rank_max: None, limit };
             let waiting = self.store.shelf(query).await?.rows;
             let ids: Vec<RunId> = waiting.iter().map(|run| run.head.id).collect();
             let Ok(live) = self.cells.live(cell, &ids).await else {
-                unasked += usize::from(!ids.is_empty());
+                unasked.extend((!ids.is_empty()).then_some(cell));
                 continue;
             };
             for LiveRun { run, reason } in live {
@@ -152,10 +156,10 @@ impl App {
             let runs = if count == 1 { "1 run waits".to_owned() } else { format!("{count} runs wait") };
             findings.push(finding(Severity::Warning, "waiting", format!("{runs}: {reason}"), &remedy));
         }
-        if unasked > 0 {
-            let message = format!("who owns {unasked} of the cells could not be asked why runs wait there");
-            let remedy = "ask each server: `mainspring --url URL doctor`";
-            findings.push(finding(Severity::Note, "waiting", message, remedy));
+        for cell in unasked {
+            let message = format!("{cell} could not be asked why runs wait there");
+            let remedy = "look whether the server that owns it is reached by the others at its public URL";
+            findings.push(finding(Severity::Warning, UNASKED, message, remedy));
         }
         Ok(())
     }

@@ -43,6 +43,7 @@ pub use app::{App, Options, Parts};
 pub use artifacts::{ArtifactContent, Upload};
 pub use calendars::CalendarShelf;
 pub use content_range::{RangeError, parse_range};
+pub use doctor::UNASKED;
 pub use error::{Error, Result};
 pub use hooks::HookRequest;
 pub use identity::{Bootstrap, NodeIdentity, Opened, Origin, has_credential};

@@ -10,6 +10,7 @@ use mainspring_model::{
     AttemptToken, CellId, Epoch, Job, JobId, JobPause, JobSpec, Namespace, Node, NodeId, Pause, Reason, Run,
     RunHead, RunId, RunState, Timestamp,
 };
+use mainspring_wire::api::BulkAction;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -47,6 +48,12 @@ pub trait Cells: Send + Sync {
         command: Command,
         audit: Vec<audit::Entry>,
     ) -> Result<Answer, CellError>;
+
+    /// Has the process at `url` do this to a run that is in a cell of its own, in the name of whoever asks; it writes that
+    /// down. For a request that is about runs of several owners.
+    async fn act_elsewhere(&self, _url: &str, _run: RunId, _action: BulkAction) -> crate::Result<()> {
+        Err(CellError::Nowhere.into())
+    }
 
     /// Runs as their owner has them now, with the live reason of those that wait. Runs that no owner here has in memory are
     /// missing: the store's row is the truth about them.

@@ -10,12 +10,15 @@ use mainspring_app::ports::{CellError, Cells, Command, LiveRun, NewRun, News, Ov
 use mainspring_engine::{Answer, LoadedRun};
 use mainspring_model::{CellId, ErrorCode, MemberId, NodeId, RunId, Timestamp};
 use mainspring_store::{Conflict, Outcome, Store, Transaction, Write};
+use mainspring_wire::api::BulkAction;
+use serde_json::json;
 use tokio::sync::{Notify, broadcast, oneshot};
 use tracing::{error, warn};
 
 use crate::clock::Clock;
 use crate::health::StoreHealth;
 use crate::http::forward;
+use crate::http::under_way::{self, Subjects};
 use crate::news::Newsroom;
 use crate::others::Others;
 use crate::seat::{Hints, Input, NodeInput, SeatHandle, Standing, read};
@@ -227,8 +230,8 @@ impl Cells for LocalCells {
             // The store tells what is there already.
             Ok(Err(CellError::Nowhere)) | Err(CellError::Nowhere) => self.deposit(kept, kept_audit).await,
             Ok(Err(CellError::Deposed)) => self.deposit(kept, Vec::new()).await,
-            // Whoever takes over finds them.
-            Err(CellError::Elsewhere { url }) if !self.others.listens(&url).await => {
+            // Who owns the cell is asked first; if it is not reached, whoever takes over finds them.
+            Err(CellError::Elsewhere { url }) if !under_way::goes_to(&url) => {
                 self.deposit(kept, kept_audit).await
             }
             Ok(Err(error)) | Err(error) => Err(error),
@@ -263,12 +266,23 @@ impl Cells for LocalCells {
     }
 
     async fn live(&self, cell: CellId, runs: &[RunId]) -> Result<Vec<LiveRun>, CellError> {
+        let subjects = Subjects::runs(runs);
         let runs = runs.to_vec();
-        noted(self.ask(cell, |reply| Input::Live { runs, reply }).await)
+        noted(self.ask(cell, |reply| Input::Live { runs, reply }).await, subjects)
     }
 
     async fn overview(&self, cell: CellId) -> Result<Option<Overview>, CellError> {
-        noted(self.ask(cell, |reply| Input::Overview { reply }).await)
+        noted(self.ask(cell, |reply| Input::Overview { reply }).await, Subjects::cell(cell))
+    }
+
+    async fn act_elsewhere(&self, url: &str, run: RunId, action: BulkAction) -> mainspring_app::Result<()> {
+        let (verb, body) = match action {
+            BulkAction::Cancel => ("cancel", json!({})),
+            BulkAction::Kill => ("cancel", json!({"kill": true})),
+            BulkAction::Retry => ("retry", json!({})),
+            BulkAction::Rerun => ("rerun", json!({})),
+        };
+        forward::errand(url, &format!("/v1/runs/{run}/{verb}"), &body).await
     }
 
     async fn relabelled(&self, node: NodeId) {
@@ -304,10 +318,10 @@ impl Cells for LocalCells {
 }
 
 /// Whoever reads how things stand may be sent to where that is known.
-fn noted<T>(answer: Result<T, CellError>) -> Result<T, CellError> {
+fn noted<T>(answer: Result<T, CellError>, subjects: Subjects) -> Result<T, CellError> {
     match &answer {
-        Ok(_) => forward::is_known(None),
-        Err(CellError::Elsewhere { url }) => forward::is_known(Some(url)),
+        Ok(_) => under_way::is_known_here(),
+        Err(CellError::Elsewhere { url }) => under_way::is_known_at(url, subjects),
         Err(CellError::Nowhere | CellError::Deposed | CellError::Unavailable) => {}
     }
     answer

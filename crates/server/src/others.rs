@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use mainspring_model::{Lease, Member, MemberId};
 use mainspring_store::Store;
-use tokio::net::TcpStream;
 use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
 use tracing::warn;
@@ -14,9 +13,6 @@ use crate::seat::{SeatHandle, Standing};
 
 /// For so long what the store said is not asked again, whoever wants to know.
 const FRESH: Duration = Duration::from_secs(2);
-
-/// How long a machine may take to say that somebody listens.
-const LISTENS_WAIT: Duration = Duration::from_secs(1);
 
 /// How often to look although nothing was told.
 const LOOK_AGAIN: Duration = Duration::from_secs(10);
@@ -88,16 +84,6 @@ impl Others {
             let patience = if seats.is_empty() || !owners.is_all { FRESH } else { LOOK_AGAIN };
             drop(timeout(patience, any(changes.collect())).await);
         }
-    }
-
-    /// Whether anybody is there. Nothing is asked, so whoever is told no may do something else.
-    pub(crate) async fn listens(&self, url: &str) -> bool {
-        let url = reqwest::Url::parse(url).ok();
-        let address = url.as_ref().and_then(|url| Some((url.host_str()?, url.port_or_known_default()?)));
-        let Some((host, port)) = address else { return false };
-        // Brackets are for URLs.
-        let host = host.trim_matches(['[', ']']);
-        matches!(timeout(LISTENS_WAIT, TcpStream::connect((host, port))).await, Ok(Ok(_)))
     }
 
     async fn look(&self, me: MemberId, seats: &[SeatHandle], store: &dyn Store) -> Owners {

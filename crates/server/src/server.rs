@@ -68,11 +68,17 @@ impl Server {
     /// Opens the store and the socket, and takes its seats.
     pub async fn build(options: Options) -> Result<Self, Error> {
         options.check().map_err(Error::Options)?;
+        let file = StoreFile::lock(&options.store)?;
+        let store = open(&options.store).await.map_err(Error::Store)?;
+        Ok(Self { _file: file, ..Self::build_on(options, store).await? })
+    }
+
+    /// The same on a store that is open: tests have several servers on one in memory.
+    pub async fn build_on(options: Options, store: Arc<dyn Store>) -> Result<Self, Error> {
+        options.check().map_err(Error::Options)?;
         let clock = Clock::start();
         let identity = Identity::take(&options.data, clock.now())
             .map_err(|source| Error::Data { folder: options.data.clone(), source })?;
-        let file = StoreFile::lock(&options.store)?;
-        let store = open(&options.store).await.map_err(Error::Store)?;
         let listener = TcpListener::bind(options.listen)
             .await
             .map_err(|source| Error::Listen { address: options.listen, source })?;
@@ -131,7 +137,7 @@ impl Server {
         };
         let app = App::new(parts, mainspring_app::Options::default());
         Ok(Self {
-            _file: file,
+            _file: None,
             local_url,
             options,
             identity,

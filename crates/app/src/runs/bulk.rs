@@ -1,5 +1,7 @@
 //! One action on every run that a query finds. First a count and a few examples, then the deed.
 
+use std::collections::BTreeMap;
+
 use mainspring_model::{ErrorCode, Namespace, Run};
 use mainspring_wire::api::{BulkAction, BulkFailure, BulkRequest, BulkResult, RerunRequest};
 
@@ -50,10 +52,10 @@ impl App {
             return self.refused(entry, Error::new(ErrorCode::PreconditionFailed, message)).await;
         }
         self.journal.note(entry).await;
+        let mut away = BTreeMap::new();
         for row in rows {
-            match self.act_on(caller, request.action, &row).await {
+            match self.act_wherever(caller, request.action, &row, &mut away).await {
                 Ok(()) => result.done += 1,
-                Err(error) if error.elsewhere.is_some() && result.done == 0 => return Err(error),
                 Err(error) if result.failures.len() < BULK_SAMPLE_MAX => result.failures.push(BulkFailure {
                     id: row.head.id,
                     code: error.code.name().into(),
@@ -63,6 +65,28 @@ impl App {
             }
         }
         Ok(result)
+    }
+
+    /// Acts on a run, here or at its owner's. An owner that is away is not asked for each of its runs.
+    async fn act_wherever(
+        &self,
+        caller: &Caller,
+        action: BulkAction,
+        row: &Run,
+        away: &mut BTreeMap<String, Error>,
+    ) -> Result<()> {
+        let Err(error) = self.act_on(caller, action, row).await else { return Ok(()) };
+        let Some(url) = error.elsewhere.clone() else { return Err(error) };
+        if let Some(known) = away.get(&url) {
+            return Err(known.clone());
+        }
+        let answer = self.cells.act_elsewhere(&url, row.head.id, action).await;
+        if let Err(error) = &answer
+            && matches!(error.code, ErrorCode::NotOwner | ErrorCode::StoreUnavailable)
+        {
+            away.insert(url, error.clone());
+        }
+        answer
     }
 
     async fn act_on(&self, caller: &Caller, action: BulkAction, row: &Run) -> Result<()> {

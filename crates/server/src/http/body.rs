@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use super::edge::Edge;
 use super::failure::Failure;
-use super::forward;
+use super::under_way;
 
 /// Bytes of an ordinary body: a specification and its parameters fit.
 pub(crate) const BODY_BYTES_MAX: usize = 2 << 20;
@@ -88,7 +88,7 @@ pub(crate) async fn read(request: Request, max: usize) -> Result<Bytes, Failure>
             false => Failure::new(ErrorCode::InvalidRequest, "the body was cut off"),
         }
     })?;
-    forward::keep_body(&body);
+    under_way::keep_body(&body);
     Ok(body)
 }
 

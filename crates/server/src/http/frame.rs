@@ -17,7 +17,7 @@ use super::failure::Failure;
 use super::forward::{Passable, is_forwarded};
 
 /// The header with the request's id, both ways.
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Characters of an id that is taken over.
 const REQUEST_ID_MAX: usize = 128;
 /// What every server answers.
@@ -35,8 +35,10 @@ pub(crate) async fn frame(State(edge): State<Arc<Edge>>, mut request: Request, n
     let target = request.uri().clone();
     let from = address(request.extensions());
     // Who owns every cell passes nothing on.
-    let passable = if edge.app.owns_all() { None } else { Passable::of(&request) };
-    let passable = passable.map(|passable| passable.with_id(REQUEST_ID, &id));
+    let (passable, request) = match edge.app.owns_all() {
+        true => (None, request),
+        false => Passable::of(request, &id, &edge.stop),
+    };
     let (mut response, observed) = audit::observe(handle(&edge, passable, request, next)).await;
     if is_options && response.status() == StatusCode::METHOD_NOT_ALLOWED {
         let allow = response.headers().get(header::ALLOW).cloned();
@@ -62,14 +64,14 @@ pub(crate) async fn frame(State(edge): State<Arc<Edge>>, mut request: Request, n
 }
 
 /// Answers here or, where only another server can, there: then it is written down there.
-async fn handle(edge: &Edge, passable: Option<Passable>, request: Request, next: Next) -> Response {
+async fn handle(edge: &Edge, passable: Option<Arc<Passable>>, request: Request, next: Next) -> Response {
     let is_for_all = edge.is_public || WITHOUT_API.contains(&request.uri().path());
     if !is_for_all && !is_forwarded(request.headers()) {
         let message = "this server has the role `scheduler` alone; ask one with the role `api`";
         return Failure::new(ErrorCode::NotFound, message).into_response();
     }
     match passable {
-        Some(passable) => passable.handle(next.run(request)).await,
+        Some(passable) => passable.handle(request, next).await,
         None => next.run(request).await,
     }
 }

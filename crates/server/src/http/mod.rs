@@ -15,6 +15,7 @@ mod follow;
 pub(crate) mod forward;
 mod frame;
 mod front;
+mod merge;
 mod openapi;
 mod origin;
 mod params;
@@ -22,6 +23,7 @@ mod position;
 mod route;
 mod routes;
 mod tag;
+pub(crate) mod under_way;
 
 pub use edge::{Edge, Readiness, router};
 pub use openapi::document as openapi;

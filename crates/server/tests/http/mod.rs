@@ -1,9 +1,10 @@
-//! The HTTP API, over a socket, on SQLite.
+//! The HTTP API, over a socket, on SQLite; of several servers, on memory.
 
 mod artifacts;
 mod audit;
 mod backfills;
 mod calendars;
+mod cluster;
 mod hooks;
 mod jobs;
 mod load;

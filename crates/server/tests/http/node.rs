@@ -27,7 +27,11 @@ pub(crate) struct Node {
 impl Node {
     /// A node that joined and was welcomed.
     pub(crate) async fn start(world: &World) -> Self {
-        let id = NodeId::new(Timestamp::from_micros(1), 1);
+        Self::start_as(world, NodeId::new(Timestamp::from_micros(1), 1)).await
+    }
+
+    /// The same with an id that decides about its cell.
+    pub(crate) async fn start_as(world: &World, id: NodeId) -> Self {
         let token = world.app.issue_join_token(None).await.expect("a join token").token;
         let credential =
             world.app.redeem_join_token(&token, id, "fake", &[7; 32]).await.expect("a credential");

@@ -36,12 +36,35 @@ impl World {
         options.recheck_every = Duration::from_millis(100);
         change(&mut options);
         let server = Server::build(options).await.expect("a server");
+        let admin = server.app().bootstrap().await.expect("a store").expect("the first start").token;
+        Self::run_server(server, data, admin).await
+    }
+
+    /// One of several servers on a store; the first has to make the admin.
+    pub(crate) async fn beside(
+        store: Arc<dyn Store>,
+        data: TempDir,
+        admin: Option<String>,
+        change: impl FnOnce(&mut Options),
+    ) -> Self {
+        // It is not opened, but says that others may.
+        let mut options = Options::new("postgres://nowhere", data.path());
+        options.recheck_every = Duration::from_millis(100);
+        change(&mut options);
+        let server = Server::build_on(options, store).await.expect("a server");
+        let admin = match admin {
+            Some(admin) => admin,
+            None => server.app().bootstrap().await.expect("a store").expect("the first start").token,
+        };
+        Self::run_server(server, data, admin).await
+    }
+
+    async fn run_server(server: Server, data: TempDir, admin: String) -> Self {
         let app = Arc::clone(server.app());
         let address =
             server.url().strip_prefix("http://").and_then(|text| text.parse().ok()).expect("an address");
         let stop = CancellationToken::new();
         tokio::spawn(server.run(stop.clone()));
-        let admin = app.bootstrap().await.expect("a store").expect("the first start").token;
         let world = Self { address, app, admin, stop, data };
         while world.get("/readyz").await.status != 200 {
             tokio::task::yield_now().await;
@@ -57,6 +80,11 @@ impl World {
         body: &[u8],
     ) -> Reply {
         wire::send(self.address, method, path, headers, body).await
+    }
+
+    /// Ends the server as a signal would.
+    pub(crate) fn stop(&self) {
+        self.stop.cancel();
     }
 
     /// A request of somebody with a token.

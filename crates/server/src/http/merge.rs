@@ -1,0 +1,128 @@
+//! One answer of several: what each owner knows better takes the place of what is known here. Pure.
+//!
+//! All of them were asked the same and read the same rows, so they differ only in what is in an owner's memory. What nobody
+//! answered for stays as it is known here.
+
+use mainspring_app::UNASKED;
+use mainspring_wire::api::{Doctor, Finding, Severity};
+use serde_json::Value;
+
+use super::under_way::Subjects;
+
+/// Puts the answers of owners into ours.
+pub(super) fn merge(path: &str, ours: Value, owners: &[(Subjects, Value)]) -> Value {
+    match path {
+        "/v1/doctor" => doctor(ours, owners),
+        "/v1/pools" => pools(ours, owners),
+        _ => lists(ours, owners),
+    }
+}
+
+/// Runs, nodes and cells, each as who owns it has it.
+fn lists(mut ours: Value, owners: &[(Subjects, Value)]) -> Value {
+    for list in ["items", "cells"] {
+        let Some(items) = ours.get_mut(list).and_then(Value::as_array_mut) else { continue };
+        for item in items {
+            let better = owners.iter().find(|(subjects, _)| subjects.has(item)).and_then(|(_, answer)| {
+                answer.get(list)?.as_array()?.iter().find(|theirs| is_same(theirs, item))
+            });
+            if let Some(better) = better {
+                *item = better.clone();
+            }
+        }
+    }
+    ours
+}
+
+impl Subjects {
+    fn has(&self, item: &Value) -> bool {
+        let run = item["id"].as_str().and_then(|id| id.parse().ok());
+        let cell = item["cell"].as_u64().and_then(|cell| u16::try_from(cell).ok());
+        run.is_some_and(|run| self.runs.contains(&run))
+            || cell.is_some_and(|cell| self.cells.iter().any(|known| known.0 == cell))
+    }
+}
+
+fn is_same(one: &Value, other: &Value) -> bool {
+    if one["id"].is_null() { one["cell"] == other["cell"] } else { one["id"] == other["id"] }
+}
+
+/// Each counts what runs in its own cells.
+fn pools(mut ours: Value, owners: &[(Subjects, Value)]) -> Value {
+    for pool in ours["items"].as_array_mut().into_iter().flatten() {
+        let theirs = owners.iter().filter_map(|(_, answer)| {
+            answer["items"].as_array()?.iter().find(|theirs| theirs["name"] == pool["name"])?["running"]
+                .as_u64()
+        });
+        let running = theirs.sum::<u64>() + pool["running"].as_u64().unwrap_or_default();
+        pool["running"] = running.into();
+    }
+    ours
+}
+
+/// What anybody found; but of cells that were not asked, those that nobody asked.
+fn doctor(ours: Value, owners: &[(Subjects, Value)]) -> Value {
+    let Ok(mut whole) = serde_json::from_value::<Doctor>(ours.clone()) else { return ours };
+    for (_, answer) in owners {
+        let Ok(Doctor { findings, .. }) = serde_json::from_value(answer.clone()) else { continue };
+        whole.findings.retain(|known| known.check != UNASKED || findings.contains(known));
+        for finding in findings.into_iter().filter(|finding| finding.check != UNASKED) {
+            add(&mut whole.findings, finding);
+        }
+    }
+    whole.findings.sort_by_key(|finding| finding.severity);
+    whole.healthy = whole.findings.iter().all(|finding| finding.severity == Severity::Note);
+    serde_json::to_value(whole).unwrap_or(ours)
+}
+
+fn add(known: &mut Vec<Finding>, finding: Finding) {
+    let same = known.iter_mut().find(|one| (&one.check, &one.message) == (&finding.check, &finding.message));
+    match same {
+        Some(same) => same.severity = same.severity.min(finding.severity),
+        None => known.push(finding),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mainspring_model::{CellId, RunId, Timestamp};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_owner_speaks_for_what_is_its_own() {
+        let (mine, theirs) = (RunId::new(Timestamp::ZERO, 1), RunId::new(Timestamp::ZERO, 2));
+        let page =
+            |one: &str, two: &str| json!({"items": [{"id": mine, "v": one}, {"id": theirs, "v": two}]});
+        let owners = [(Subjects::runs(&[theirs]), page("stale", "live"))];
+        assert_eq!(merge("/v1/runs", page("live", "stale"), &owners), page("live", "live"));
+        let cells = |one: u32, two: u32| json!({"cells": [{"cell": 0, "v": one}, {"cell": 1, "v": two}]});
+        let owners = [(Subjects::cell(CellId(1)), cells(8, 2))];
+        assert_eq!(merge("/v1/cluster", cells(1, 9), &owners), cells(1, 2));
+        let pools = |running: u32| json!({"items": [{"name": "default", "running": running}]});
+        let owners = [(Subjects::default(), pools(2)), (Subjects::default(), pools(3))];
+        assert_eq!(merge("/v1/pools", pools(1), &owners), pools(6));
+    }
+
+    #[test]
+    fn the_doctor_is_not_content_with_cells_that_nobody_asked() {
+        let finding = |check: &str, message: &str, severity: &str| json!({"check": check, "message": message, "severity": severity, "remedy": ""});
+        let doctor = |findings: Value| json!({"at": "2026-01-01T00:00:00.000000Z", "healthy": true, "findings": findings, "checked": []});
+        let unasked = |cell: u16| finding(UNASKED, &format!("cell {cell}"), "warning");
+        let note = finding("jobs", "many", "note");
+        let check = |owners: &[Value], expected: Value, healthy: bool| {
+            let owners: Vec<_> =
+                owners.iter().map(|one| (Subjects::default(), doctor(one.clone()))).collect();
+            let ours = doctor(json!([unasked(0), unasked(1), note]));
+            let merged = merge("/v1/doctor", ours, &owners);
+            assert_eq!((&merged["findings"], &merged["healthy"]), (&expected, &json!(healthy)));
+        };
+        let (one, other) = (json!([unasked(1), note]), json!([unasked(0), note]));
+        check(&[], json!([unasked(0), unasked(1), note]), false);
+        check(std::slice::from_ref(&one), json!([unasked(1), note]), false);
+        check(&[one, other.clone()], json!([note]), true);
+        let stuck = finding("waiting", "1 run waits", "warning");
+        check(&[json!([unasked(1), stuck]), other], json!([stuck, note]), false);
+    }
+}
