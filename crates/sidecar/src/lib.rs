@@ -32,6 +32,7 @@ mod key;
 mod launch;
 mod layout;
 pub mod log;
+mod open_files;
 mod options;
 mod passage;
 mod pidfd;

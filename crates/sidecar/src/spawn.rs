@@ -19,9 +19,10 @@ use crate::account::{Account, Ids, missing_right};
 use crate::attempt_dir;
 use crate::launch;
 use crate::layout::Layout;
+use crate::open_files::TaskLimit;
 use crate::pipe;
 use crate::procfs;
-use crate::protocol::{Refusal, Start, Stdin};
+use crate::protocol::{Refusal, Rlimit, RlimitKind, Start, Stdin};
 use crate::spare::Spares;
 
 const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -57,12 +58,19 @@ pub(crate) struct Prepared {
     /// Words for what may keep another account from it: its ids, its directory, its program.
     other: Option<(Ids, PathBuf, PathBuf)>,
     umask: Option<u32>,
+    /// What it is given when it is there, unless it sets that by itself.
+    limit: Option<TaskLimit>,
     stdout: OwnedFd,
     stderr: OwnedFd,
 }
 
 /// Makes everything that the process needs.
-pub(crate) fn prepare(layout: &Layout, spares: &Spares, start: &Start) -> Result<Prepared, SpawnError> {
+pub(crate) fn prepare(
+    layout: &Layout,
+    spares: &Spares,
+    start: &Start,
+    limit: TaskLimit,
+) -> Result<Prepared, SpawnError> {
     let account = account(start)?;
     let owner = account.as_ref().map(Account::owner);
     if let Some(file) = start.files.iter().find(|file| !attempt_dir::is_file_name(&file.name)) {
@@ -85,13 +93,22 @@ pub(crate) fn prepare(layout: &Layout, spares: &Spares, start: &Start) -> Result
     }
     let program = program(start, &environment, &cwd)?;
     let ids = account.map(|account| account.ids);
-    let mut command = command(layout, start, &program, &cwd, ids.as_ref())?;
+    let launched = !start.rlimits.is_empty();
+    let mut command = match launched {
+        true => launched_command(layout, start, &program, ids.as_ref(), limit),
+        false => direct_command(start, &program, &cwd, ids.as_ref())?,
+    };
     command.env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
+    if launched {
+        command.current_dir(&cwd);
+    }
     command.process_group(0).stdin(stdin(layout, start)?);
     let pipe = || pipe::create(owner).map_err(|error| SpawnError::io("cannot make a pipe", &error));
     let ((stdout, stdout_theirs), (stderr, stderr_theirs)) = (pipe()?, pipe()?);
     command.stdout(stdout_theirs).stderr(stderr_theirs);
-    Ok(Prepared { command, other: ids.map(|ids| (ids, cwd, program)), umask: start.umask, stdout, stderr })
+    let other = ids.map(|ids| (ids, cwd, program));
+    let limit = (!launched).then_some(limit);
+    Ok(Prepared { command, other, umask: start.umask, limit, stdout, stderr })
 }
 
 impl Prepared {
@@ -114,6 +131,9 @@ impl Prepared {
             let words = obstacle.unwrap_or_else(|| format!("cannot execute {program}: {error}"));
             SpawnError::new(refusal, words)
         })?;
+        if let Some(limit) = self.limit {
+            limit.give(child.id());
+        }
         // Within one tick there is no doubt, and nothing to look up.
         let start_ticks = if before_ticks == after_ticks {
             before_ticks
@@ -180,19 +200,13 @@ fn program(start: &Start, environment: &[(String, String)], cwd: &Path) -> Resul
     })
 }
 
-fn command(
-    layout: &Layout,
+/// The program by itself.
+fn direct_command(
     start: &Start,
     program: &Path,
     cwd: &Path,
     ids: Option<&Ids>,
 ) -> Result<Command, SpawnError> {
-    if !start.rlimits.is_empty() {
-        let errors = layout.attempt(&start.key).join("launch");
-        let mut command = launch::command(program, &start.argv, &start.rlimits, ids, &errors);
-        command.current_dir(cwd);
-        return Ok(command);
-    }
     let mut command = Command::new(program);
     command.arg0(&start.argv[0]).args(&start.argv[1..]);
     match ids {
@@ -203,6 +217,20 @@ fn command(
         None => drop(command.current_dir(cwd)),
     }
     Ok(command)
+}
+
+/// The program by way of one that sets limits.
+fn launched_command(
+    layout: &Layout,
+    start: &Start,
+    program: &Path,
+    ids: Option<&Ids>,
+    limit: TaskLimit,
+) -> Command {
+    let errors = layout.attempt(&start.key).join("launch");
+    let former = limit.numbers().map(|(soft, hard)| Rlimit { kind: RlimitKind::OpenFiles, soft, hard });
+    let rlimits: Vec<Rlimit> = former.into_iter().chain(start.rlimits.iter().copied()).collect();
+    launch::command(program, &start.argv, &rlimits, ids, &errors)
 }
 
 /// Bytes are put into a file that has no name any more: the task reads at its own pace and nobody waits for it.

@@ -3,7 +3,7 @@
 use mainspring_sidecar::log::FrameKind;
 use mainspring_sidecar::protocol::{End, Event, Request, ResourceCaps, Rlimit, RlimitKind, Start};
 
-use crate::sidecar::{Sidecar, connect, key, shell};
+use crate::sidecar::{Sidecar, command, connect, gated, key, shell};
 
 #[test]
 fn rlimits_are_set_before_the_program_begins() {
@@ -16,6 +16,33 @@ fn rlimits_are_set_before_the_program_begins() {
     ];
     assert_eq!(sidecar.run(&start).end, End::Exited(0));
     assert_eq!(sidecar.stored(start.key, FrameKind::Stdout), "50\n60\n0\n2000\n");
+}
+
+#[test]
+fn the_sidecar_may_open_many_files_and_its_tasks_as_many_as_before() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().to_owned();
+    let mut modest = std::process::Command::new("sh");
+    modest.args(["-c", "ulimit -S -n 300; ulimit -H -n 4000; exec \"$@\"", "sh"]);
+    modest.arg(command(&data).get_program()).arg(&data);
+    let mut sidecar = Sidecar::start_with(&mut modest, directory, &data);
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", sidecar.pid)).unwrap();
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    assert_eq!(line.split_whitespace().take(2).collect::<Vec<_>>(), ["4000", "4000"]);
+    let core = Rlimit { kind: RlimitKind::Core, soft: Some(0), hard: Some(0) };
+    let files = Rlimit { kind: RlimitKind::OpenFiles, soft: Some(50), hard: Some(60) };
+    for (rlimits, expected) in
+        [(vec![], "300\n4000\n"), (vec![core], "300\n4000\n"), (vec![files], "50\n60\n")]
+    {
+        // It looks when it is known to be started.
+        let (mut start, gate) = gated(&sidecar, ":", "ulimit -S -n; ulimit -H -n");
+        start.rlimits = rlimits;
+        sidecar.order(&start);
+        sidecar.started(start.key);
+        std::fs::write(gate, "go\n").unwrap();
+        sidecar.finished(start.key);
+        assert_eq!(sidecar.stored(start.key, FrameKind::Stdout), expected);
+    }
 }
 
 #[test]

@@ -23,6 +23,7 @@ use crate::journal::Journal;
 use crate::key::AttemptKey;
 use crate::layout::Layout;
 use crate::log::CONTENT_AT;
+use crate::open_files::TaskLimit;
 use crate::options::Options;
 use crate::procfs;
 use crate::protocol::{Start, StopCause};
@@ -54,6 +55,8 @@ pub(super) struct Supervisor {
     pub(super) by_pid: FxHashMap<u32, usize>,
     /// The attempts that orphans came of, as far as that was found out.
     pub(super) parents: FxHashMap<u32, AttemptKey>,
+    /// How many files tasks may have open.
+    pub(super) task_limit: TaskLimit,
     /// Tasks that were started.
     pub(super) births: u64,
     /// The directory of the attempts as the kernel names it.
@@ -134,6 +137,7 @@ impl Supervisor {
             by_key: FxHashMap::default(),
             by_pid: FxHashMap::default(),
             parents: FxHashMap::default(),
+            task_limit: TaskLimit::set_apart(),
             births: 0,
             attempts,
             own_peak_bytes: 0,

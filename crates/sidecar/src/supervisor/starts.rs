@@ -66,7 +66,7 @@ impl Supervisor {
     }
 
     fn start(&mut self, start: &Start, now_us: u64) -> Result<Event, SpawnError> {
-        let prepared = spawn::prepare(&self.layout, &self.spares, start)?;
+        let prepared = spawn::prepare(&self.layout, &self.spares, start, self.task_limit)?;
         self.births += 1;
         let birthmark = Birthmark::wear(self.births);
         let mut group = None;
