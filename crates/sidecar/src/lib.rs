@@ -48,6 +48,7 @@ mod supervisor;
 mod task;
 mod timers;
 mod tree;
+mod usage;
 
 pub use detach::start_detached;
 pub use error::Error;

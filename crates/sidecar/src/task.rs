@@ -14,6 +14,7 @@ use crate::log::Capture;
 use crate::progress::Progress;
 use crate::protocol::{End, StopCause};
 use crate::tree::Tree;
+use crate::usage::Usage;
 
 /// How long a killed tree may take to go; only a process that hangs in the kernel takes longer.
 const PATIENCE_US: u64 = 10_000_000;
@@ -44,6 +45,8 @@ pub(crate) struct Task {
     /// When it got it, in the unit of process start times.
     pub(crate) settled_ticks: Option<u64>,
     pub(crate) exit: Option<Exit>,
+    /// What its orphans used that have ended.
+    pub(crate) orphans_used: Usage,
     /// It ended, and its status may still be told.
     pub(crate) awaits_status: Option<AwaitsStatus>,
     pub(crate) stage: Stage,
@@ -75,15 +78,13 @@ pub(crate) struct Terms {
 pub(crate) struct Exit {
     pub(crate) end: End,
     pub(crate) at_us: i64,
-    pub(crate) cpu_user_us: u64,
-    pub(crate) cpu_system_us: u64,
-    pub(crate) memory_peak_bytes: u64,
+    pub(crate) used: Usage,
 }
 
 impl Exit {
     /// An end that nobody saw.
     pub(crate) fn unseen(at_us: i64) -> Self {
-        Self { end: End::Lost, at_us, cpu_user_us: 0, cpu_system_us: 0, memory_peak_bytes: 0 }
+        Self { end: End::Lost, at_us, used: Usage::default() }
     }
 }
 

@@ -28,6 +28,24 @@ fn exit_code_signal_usage_and_result() {
 }
 
 #[test]
+fn what_children_used_counts_though_nobody_waited_for_them() {
+    let mut sidecar = Sidecar::start();
+    let count = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+    // One that outlives its parent, which ends before there is a cgroup.
+    let left =
+        shell(&format!("(trap '' TERM; : > ready; {count}) & while [ ! -e ready ]; do sleep 0.001; done"));
+    // One that is killed together with its parent, early and when there is a cgroup.
+    let mut early = shell("sh -c 'while :; do :; done'; true");
+    let mut late = shell("sh -c 'while :; do :; done'; true");
+    (early.run_timeout_ms, late.run_timeout_ms) = (Some(90), Some(600));
+    for (start, least_us) in [(left, 20_000), (early, 10_000), (late, 50_000)] {
+        let finished = sidecar.run(&start);
+        let cpu_us = finished.cpu_user_us + finished.cpu_system_us;
+        assert!(cpu_us >= least_us, "{cpu_us} of {least_us} µs for {:?}", start.argv);
+    }
+}
+
+#[test]
 fn a_result_that_is_too_long_or_no_file_is_not_taken() {
     let mut sidecar = Sidecar::start();
     let mut start = shell("head -c 101 /dev/zero > $MAINSPRING_OUTPUT");
@@ -190,21 +208,23 @@ fn progress_that_is_written_over_is_told_as_it_comes() {
     let mut sidecar = Sidecar::start();
     // Each report waits until the one before was heard.
     let start = shell(
-        "mkfifo gate; echo up; for line in 1/9 2/9 3/9 3/9 '3/9 still'; do read x < gate; echo $line > $MAINSPRING_PROGRESS; done; \
-         read x < gate; echo 9/9 > new; mv new $MAINSPRING_PROGRESS; read x < gate",
+        "mkfifo 0 1 2 3 4 5 6; echo up; i=0; for line in 1/9 2/9 3/9 3/9 '3/9 still'; do \
+         read x < $i; i=$((i+1)); echo $line > $MAINSPRING_PROGRESS; done; \
+         read x < 5; echo 9/9 > new; mv new $MAINSPRING_PROGRESS; read x < 6",
     );
     sidecar.order(&start);
     sidecar.wait_output(start.key, "up");
-    let gate = sidecar.layout.work(&start.key).join("gate");
-    for expected in ["1/9", "2/9", "3/9", "3/9", "3/9 still", "9/9"] {
-        std::fs::write(&gate, "go\n").unwrap();
+    let work = sidecar.layout.work(&start.key);
+    let gate = |number: usize| work.join(number.to_string());
+    for (number, expected) in ["1/9", "2/9", "3/9", "3/9", "3/9 still", "9/9"].into_iter().enumerate() {
+        std::fs::write(gate(number), "go\n").unwrap();
         let line = sidecar.wait(|event| match event {
             Event::Progress { line, .. } => Some(line.clone()),
             _ => None,
         });
         assert_eq!(line, expected);
     }
-    std::fs::write(&gate, "go\n").unwrap();
+    std::fs::write(gate(6), "go\n").unwrap();
     sidecar.finished(start.key);
     assert!(!sidecar.seen.iter().any(|event| matches!(event, Event::Progress { .. })));
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::Signal;
 
 use crate::tree::signal_each;
+use crate::usage::Usage;
 
 /// Rounds of reading and killing where there is no `cgroup.kill`; a frozen group needs one.
 const KILL_ROUNDS: usize = 8;
@@ -94,11 +95,23 @@ impl Group {
         paths.into_iter().any(|path| oom_kills(&path) > 0)
     }
 
-    /// The most memory that was in use in it, where the kernel counts that.
-    pub(crate) fn memory_peak_bytes(&self) -> Option<u64> {
-        let files = ["memory.peak", "memory.max_usage_in_bytes"];
-        let mut paths = self.directories.iter().flat_map(|directory| files.map(|file| directory.join(file)));
-        paths.find_map(|path| fs::read_to_string(path).ok()?.trim().parse().ok())
+    /// What was used in it, as far as the kernel counts that here.
+    pub(crate) fn usage(&self) -> Usage {
+        let first = |files: [&str; 2]| {
+            let mut paths =
+                self.directories.iter().flat_map(|directory| files.map(|file| directory.join(file)));
+            paths.find_map(|path| fs::read_to_string(path).ok()).unwrap_or_default()
+        };
+        let cpu = first(["cpu.stat", "cpuacct.usage"]);
+        // The second version has lines `user_usec N`, the first one number of nanoseconds.
+        let line = |name: &str| cpu.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+        let nanos = cpu.trim().parse::<u64>().unwrap_or(0);
+        let memory = first(["memory.peak", "memory.max_usage_in_bytes"]);
+        Usage {
+            cpu_user_us: line("user_usec").unwrap_or(nanos / 1_000),
+            cpu_system_us: line("system_usec").unwrap_or(0),
+            memory_peak_bytes: memory.trim().parse().unwrap_or(0),
+        }
     }
 
     /// Removes the directories. An error means that somebody is still in it.

@@ -138,12 +138,12 @@ pub struct Finished {
     pub oom: bool,
     /// Processes that could not be killed: they hang in the kernel.
     pub survivors: u32,
-    /// CPU time in user mode.
+    /// CPU time in user mode, of all its processes that could be counted.
     pub cpu_user_us: u64,
     /// CPU time in the kernel.
     pub cpu_system_us: u64,
-    /// The most memory it held at once, counted by its cgroup; without one, the largest resident size of one process. Zero
-    /// where that is not known: a process smaller than the sidecar cannot be told from it.
+    /// The most memory it held at once, counted by its cgroup, or the largest resident size of one process if that is more
+    /// or it had none. Zero where that is not known: a process smaller than the sidecar cannot be told from it.
     pub memory_peak_bytes: u64,
     /// When it was started, by the wall clock.
     pub started_at_us: i64,

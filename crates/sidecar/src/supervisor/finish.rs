@@ -5,12 +5,14 @@ use rustc_hash::FxHashSet;
 
 use super::Supervisor;
 use crate::attempt_dir::{open_plain, read_output};
+use crate::cgroup::Group;
 use crate::clock::{monotonic_us, wall_us};
 use crate::journal::{Entry, FinishedRecord, Record};
 use crate::key::AttemptKey;
 use crate::protocol::{End, Event, Finished, Output};
 use crate::task::{Exit, Stage, Task};
 use crate::tree::{self, Snapshot};
+use crate::usage::Usage;
 
 /// How long a cgroup that is not empty yet is waited for before it is tried again.
 const GROUP_RETRY_US: u64 = 20_000;
@@ -31,6 +33,10 @@ impl Supervisor {
                 continue;
             }
             let survivors = self.survivors(slot, orphans.contains_key(&slot));
+            if orphans.contains_key(&slot) && survivors.is_empty() {
+                // They have ended by now: what they used is told with the task's end.
+                self.reap();
+            }
             if survivors.is_empty() || self.tasks[slot].is_given_up(monotonic_us()) {
                 self.finish(slot, survivors.len() as u32);
             } else if self.tasks[slot].stage == Stage::Running {
@@ -107,6 +113,8 @@ impl Supervisor {
     fn finished_record(&self, task: &mut Task, survivors: u32) -> FinishedRecord {
         let exit = task.exit.take().unwrap_or_else(|| Exit::unseen(wall_us()));
         let extent = task.capture.finish(exit.at_us);
+        let counted = task.group.as_ref().map_or(Usage::default(), Group::usage);
+        let used = exit.used.with(task.orphans_used).or_more(counted);
         FinishedRecord {
             key: task.key,
             end: match exit.end {
@@ -116,13 +124,9 @@ impl Supervisor {
             stopped_by: task.stopped_by,
             oom: task.group.as_ref().is_some_and(|group| group.oom_killed()),
             survivors,
-            cpu_user_us: exit.cpu_user_us,
-            cpu_system_us: exit.cpu_system_us,
-            memory_peak_bytes: task
-                .group
-                .as_ref()
-                .and_then(|group| group.memory_peak_bytes())
-                .unwrap_or(exit.memory_peak_bytes),
+            cpu_user_us: used.cpu_user_us,
+            cpu_system_us: used.cpu_system_us,
+            memory_peak_bytes: used.memory_peak_bytes,
             started_at_us: task.started_at_us,
             finished_at_us: exit.at_us,
             log_head: extent.head,

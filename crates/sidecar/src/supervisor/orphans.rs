@@ -36,16 +36,16 @@ impl Supervisor {
         orphans
     }
 
-    /// The attempt that an orphan came of, if that can be told.
-    fn parent(&self, pid: u32) -> Option<AttemptKey> {
-        let process = procfs::process(pid).filter(|process| !process.is_dead())?;
+    /// The attempt that an orphan came of, if that can be told. One that has ended and was not waited for tells less.
+    pub(super) fn parent(&self, pid: u32) -> Option<AttemptKey> {
+        let process = procfs::process(pid)?;
         self.by_cgroup(pid)
             .or_else(|| self.only(|task| task.tree.has_group && task.pid == process.group))
             .or_else(|| Birthmark::of(pid).and_then(|mark| self.only(|task| task.tree.birthmark == mark)))
             .or_else(|| self.only_marked(pid))
             .or_else(|| self.by_path(&std::fs::read_link(format!("/proc/{pid}/cwd")).ok()?))
             .or_else(|| procfs::open_files(pid, OPEN_FILES_MAX).find_map(|open| self.by_open_file(&open)))
-            .or_else(|| self.only(|task| task.may_have_started(&process)))
+            .or_else(|| self.only(|task| !process.is_dead() && task.may_have_started(&process)))
     }
 
     fn by_cgroup(&self, pid: u32) -> Option<AttemptKey> {

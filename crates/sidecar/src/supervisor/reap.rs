@@ -1,7 +1,7 @@
-//! Taking note of processes that ended: first processes of tasks with their status and usage, orphans without.
+//! Taking note of processes that ended: first processes of tasks with their status and usage, orphans with their usage.
 
 use nix::errno::Errno;
-use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -13,6 +13,7 @@ use crate::pidfd;
 use crate::procfs;
 use crate::protocol::End;
 use crate::task::{self, AwaitsStatus, Exit};
+use crate::usage::{self, Usage};
 
 /// How long the parent of a task of an earlier sidecar has to take note of its end: mostly no time, but some look only now and
 /// then.
@@ -24,11 +25,21 @@ impl Supervisor {
         while let Some(pid) = ended_child() {
             match self.by_pid.remove(&(pid.as_raw() as u32)) {
                 Some(slot) => self.note_end(slot),
-                None => {
-                    self.parents.remove(&(pid.as_raw() as u32));
-                    let _ = waitpid(pid, Some(WaitPidFlag::WNOHANG));
-                }
+                None => self.reap_orphan(pid),
             }
+        }
+    }
+
+    /// An orphan ended: what it used is its task's. One that was never seen alive still says whose it is, until we wait for it.
+    fn reap_orphan(&mut self, pid: Pid) {
+        let number = pid.as_raw() as u32;
+        let key = self.parents.remove(&number).or_else(|| self.parent(number));
+        let used = usage::reap(pid.as_raw());
+        let slot = key.and_then(|key| self.by_key.get(&key));
+        if let (Some(slot), Some(used)) = (slot, used) {
+            let memory_peak_bytes = task_peak_bytes(used.memory_peak_bytes, &mut self.own_peak_bytes);
+            let task = &mut self.tasks[*slot];
+            task.orphans_used = task.orphans_used.with(Usage { memory_peak_bytes, ..used });
         }
     }
 
@@ -67,9 +78,11 @@ impl Supervisor {
             Some(Ok(used)) => Exit {
                 end: end_of(used.status),
                 at_us: wall_us(),
-                cpu_user_us: used.rusage.utime.as_micros() as u64,
-                cpu_system_us: used.rusage.stime.as_micros() as u64,
-                memory_peak_bytes: task_peak_bytes(used.rusage.maxrss, &mut self.own_peak_bytes),
+                used: Usage {
+                    cpu_user_us: used.rusage.utime.as_micros() as u64,
+                    cpu_system_us: used.rusage.stime.as_micros() as u64,
+                    memory_peak_bytes: task_peak_bytes(used.rusage.maxrss, &mut self.own_peak_bytes),
+                },
             },
             _ => Exit::unseen(wall_us()),
         });

@@ -20,6 +20,7 @@ use crate::procfs;
 use crate::progress::Progress;
 use crate::task::{Exit, Stage, Task, Terms};
 use crate::tree::{self, Tree};
+use crate::usage::Usage;
 
 /// The cgroups of this directory's sidecars, without those of attempts that are over.
 pub(super) fn cgroups(layout: &Layout, journal: &Journal) -> Option<Cgroups> {
@@ -100,6 +101,7 @@ impl Supervisor {
             child: None,
             exit: pidfd.is_none().then(|| Exit::unseen(wall_us())),
             pidfd,
+            orphans_used: Usage::default(),
             awaits_status: None,
             stdout: output(0),
             stderr: output(1),

@@ -18,6 +18,7 @@ use crate::protocol::{Event, Refusal, Start};
 use crate::spawn::{self, SpawnError, Spawned};
 use crate::task::{Stage, Task, Terms};
 use crate::tree::{self, Tree};
+use crate::usage::Usage;
 
 /// A task that lasts this long gets what only lasting tasks need.
 const SETTLE_AFTER_US: u64 = 100_000;
@@ -138,6 +139,7 @@ impl Supervisor {
             group,
             settle_at_us: Some((now_us + SETTLE_AFTER_US).next_multiple_of(SETTLE_STEP_US)),
             exit: None,
+            orphans_used: Usage::default(),
             awaits_status: None,
             stage: Stage::Running,
             signalled: FxHashSet::default(),
