@@ -45,14 +45,16 @@ impl App {
         if cell >= self.cells.count() {
             return self.refused(entry, Error::not_found(format!("cell {cell}"))).await;
         }
+        let mut found = 0;
         if condition != Precondition::None {
-            let found = self.cell_pause(CellId(cell)).await?;
-            if let Err(error) = condition.check(Some(revision_of(found.as_ref()))) {
+            found = cell_revision(self.cell_pause(CellId(cell)).await?.as_ref());
+            if let Err(error) = condition.check(Some(found)) {
                 return self.refused(entry, error).await;
             }
         }
         let pause = pause.then(|| Pause { by: caller.subject().into(), note: note.into(), at: now });
-        self.command(CellId(cell), Command::PauseCell { pause }, entry).await?;
+        let command = condition.bind(found, Command::PauseCell { pause });
+        self.command(CellId(cell), command, entry).await?;
         let cells = self.look_at_cells().await?;
         let found = cells.into_iter().find(|found| found.cell == cell);
         found.ok_or_else(|| Error::new(ErrorCode::NotFound, format!("there is no cell {cell}")))
@@ -76,7 +78,7 @@ impl App {
                 Some(overview) => overview.pause.clone(),
                 None => self.store.cell_pause(CellId(number)).await?,
             };
-            let revision = revision_of(pause.as_ref());
+            let revision = cell_revision(pause.as_ref());
             cells.push(Cell {
                 cell: number,
                 holder: lease.and_then(|lease| lease.holder),
@@ -95,7 +97,7 @@ impl App {
 }
 
 /// A cell that is not paused is like any other; pauses differ by when they were asked for.
-fn revision_of(pause: Option<&Pause>) -> u64 {
+pub fn cell_revision(pause: Option<&Pause>) -> u64 {
     pause.map_or(0, |pause| pause.at.as_micros().unsigned_abs())
 }
 

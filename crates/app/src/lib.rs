@@ -42,6 +42,7 @@ mod watch;
 pub use app::{App, Options, Parts};
 pub use artifacts::{ArtifactContent, Upload};
 pub use calendars::CalendarShelf;
+pub use cluster::cell_revision;
 pub use content_range::{RangeError, parse_range};
 pub use doctor::UNASKED;
 pub use error::{Error, Result};

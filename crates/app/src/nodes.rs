@@ -151,6 +151,7 @@ impl App {
             return self.refused(entry, error).await;
         }
         let loses = matches!(command, Command::Lose { .. });
+        let command = condition.bind(found.revision, command);
         match self.command(found.cell, command, entry).await {
             // Its owner has forgotten it, because nothing is left of it.
             Err(error) if loses && found.is_gone() && error.code == ErrorCode::NotFound => {}

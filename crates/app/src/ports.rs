@@ -160,6 +160,30 @@ pub enum Command {
         /// The node.
         node: NodeId,
     },
+    /// Do it only while what it is about has this revision: of several who read the same, one acts.
+    If {
+        /// As it was read.
+        revision: u64,
+        /// What.
+        command: Box<Command>,
+    },
+}
+
+impl Command {
+    /// The run that it is about.
+    pub fn run(&self) -> Option<RunId> {
+        match self {
+            Self::Cancel { run, .. } | Self::RetryNow { run, .. } => Some(*run),
+            Self::If { command, .. } => command.run(),
+            Self::PauseJob { .. }
+            | Self::PauseCell { .. }
+            | Self::TriggersChanged { .. }
+            | Self::CalendarsChanged
+            | Self::Trigger { .. }
+            | Self::Drain { .. }
+            | Self::Lose { .. } => None,
+        }
+    }
 }
 
 /// Why the owner of a cell could not be asked.

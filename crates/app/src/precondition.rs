@@ -3,6 +3,7 @@
 use mainspring_model::ErrorCode;
 
 use crate::error::{Error, Result};
+use crate::ports::Command;
 
 /// What must hold before something is changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -19,6 +20,14 @@ pub enum Precondition {
 }
 
 impl Precondition {
+    /// The command, bound to the revision that was compared, where one was named.
+    pub(crate) fn bind(self, revision: u64, command: Command) -> Command {
+        match self {
+            Self::Revision(_) => Command::If { revision, command: Box::new(command) },
+            Self::None | Self::Exists | Self::Absent => command,
+        }
+    }
+
     /// Compares with what is there.
     pub(crate) fn check(self, found: Option<u64>) -> Result<()> {
         let failed = |message: String| Err(Error::new(ErrorCode::PreconditionFailed, message));

@@ -36,6 +36,7 @@ mod queue;
 mod rate;
 mod recount;
 mod refill;
+mod revision;
 mod room;
 mod runs;
 mod shape;

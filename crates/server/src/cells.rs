@@ -244,16 +244,7 @@ impl Cells for LocalCells {
         command: Command,
         audit: Vec<audit::Entry>,
     ) -> Result<Answer, CellError> {
-        let run = match &command {
-            Command::Cancel { run, .. } | Command::RetryNow { run, .. } => Some(*run),
-            Command::PauseJob { .. }
-            | Command::PauseCell { .. }
-            | Command::TriggersChanged { .. }
-            | Command::CalendarsChanged
-            | Command::Trigger { .. }
-            | Command::Drain { .. }
-            | Command::Lose { .. } => None,
-        };
+        let run = command.run();
         let first = Input::command(command.clone(), None, audit);
         let answer = self.ask(cell, first).await??;
         match (run, &answer) {

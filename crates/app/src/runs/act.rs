@@ -47,7 +47,8 @@ impl App {
         if let Err(error) = condition.check(Some(row.status.version)) {
             return self.refused(entry, error).await;
         }
-        self.command(row.status.cell, command(caller.subject().into()), entry).await?;
+        let command = condition.bind(row.status.version, command(caller.subject().into()));
+        self.command(row.status.cell, command, entry).await?;
         let row = self.store.runs_by_id(&[row.head.id]).await?.pop().unwrap_or(row);
         let row = match self.live(&row).await {
             Some(live) => live.run,

@@ -1,6 +1,6 @@
 //! What is done to a trigger. The owner of its cell does it, because it decides what fires.
 
-use mainspring_engine::{Answer, TriggerCommand};
+use mainspring_engine::{Answer, TriggerCommand, TriggerRow};
 use mainspring_model::{ErrorCode, Namespace, Pause};
 use mainspring_wire::api::{self, CursorRequest};
 
@@ -81,8 +81,8 @@ impl App {
         detail: String,
         condition: Precondition,
     ) -> Result<api::Trigger> {
-        let (job, key, entry) = self.named(caller, operation, named, detail, condition).await?;
-        let command = Command::Trigger { key, command };
+        let (job, row, entry) = self.named(caller, operation, named, detail, condition).await?;
+        let command = condition.bind(row.revision, Command::Trigger { key: row.key, command });
         self.command(self.cells.cell_of(named.namespace), command, entry).await?;
         let row = self.find_trigger(&job, named.trigger).await?;
         self.trigger_view(&job, &row).await
@@ -90,7 +90,7 @@ impl App {
 
     /// Fires a trigger now, whatever the clock says.
     pub async fn fire_trigger(&self, caller: &Caller, named: Named<'_>) -> Result<api::Submitted> {
-        let (job, key, entry) =
+        let (job, TriggerRow { key, .. }, entry) =
             self.named(caller, Operation::TriggerFire, named, String::new(), Precondition::None).await?;
         let command = TriggerCommand::Fire { by: caller.subject().into() };
         let cell = self.cells.cell_of(named.namespace);
@@ -118,7 +118,7 @@ impl App {
         Named { namespace, job, trigger }: Named<'_>,
         detail: String,
         condition: Precondition,
-    ) -> Result<(mainspring_model::Job, mainspring_engine::TriggerKey, Entry)> {
+    ) -> Result<(mainspring_model::Job, TriggerRow, Entry)> {
         self.allow(caller, operation, Some(namespace)).await?;
         let entry = Entry {
             target: Some(format!("{job}/{trigger}").into()),
@@ -129,10 +129,10 @@ impl App {
             let found = self.find_job(namespace, job).await?;
             let row = self.find_trigger(&found, trigger).await?;
             condition.check(Some(row.revision))?;
-            Ok((found, row.key))
+            Ok((found, row))
         };
         match found.await {
-            Ok((found, key)) => Ok((found, key, entry)),
+            Ok((found, row)) => Ok((found, row, entry)),
             Err(error) => self.refused(entry, error).await,
         }
     }

@@ -83,6 +83,7 @@ impl App {
         caller: &Caller,
         named: Named<'_>,
         request: BackfillRequest,
+        condition: Precondition,
     ) -> Result<api::Backfill> {
         let until = request.until.map(|until| format!(" until {until}")).unwrap_or_default();
         let detail = format!(
@@ -92,15 +93,15 @@ impl App {
             request.reprocess.name(),
             request.max_active.unwrap_or(1)
         );
-        let (job, key, entry) =
-            self.named(caller, Operation::BackfillStart, named, detail, Precondition::None).await?;
-        let row = self.find_trigger(&job, named.trigger).await?;
+        let (job, row, entry) =
+            self.named(caller, Operation::BackfillStart, named, detail, condition).await?;
         let backfill = match self.checked(caller, &job, &row, request).await {
             Ok(checked) => checked.backfill,
             Err(error) => return self.refused(entry, error).await,
         };
         let id = backfill.id;
-        let command = Command::Trigger { key, command: TriggerCommand::Backfill(Box::new(backfill)) };
+        let command = TriggerCommand::Backfill(Box::new(backfill));
+        let command = condition.bind(row.revision, Command::Trigger { key: row.key, command });
         self.command(self.cells.cell_of(named.namespace), command, entry).await?;
         self.find_backfill(&job, named.trigger, id).await
     }
@@ -124,12 +125,14 @@ impl App {
         caller: &Caller,
         named: Named<'_>,
         id: BackfillId,
+        condition: Precondition,
     ) -> Result<api::Backfill> {
-        let (job, key, entry) =
-            self.named(caller, Operation::BackfillStop, named, id.to_string(), Precondition::None).await?;
+        let (job, row, entry) =
+            self.named(caller, Operation::BackfillStop, named, id.to_string(), condition).await?;
         let command = TriggerCommand::StopBackfill { id, by: caller.subject().into() };
         let cell = self.cells.cell_of(named.namespace);
-        self.command(cell, Command::Trigger { key, command }, entry).await?;
+        let command = condition.bind(row.revision, Command::Trigger { key: row.key, command });
+        self.command(cell, command, entry).await?;
         self.find_backfill(&job, named.trigger, id).await
     }
 

@@ -177,6 +177,14 @@ impl Triggers {
         (job, hash::bytes(name.as_bytes()))
     }
 
+    /// The revision of a trigger's row, once what is changed is written.
+    pub(crate) fn revision(&self, key: &TriggerKey) -> Option<u64> {
+        let ix = self.find(key.job, &key.name)?;
+        let entry = &self.entries[ix];
+        let changes = entry.dirty || self.moves.contains_key(&(ix as u32));
+        Some(entry.row.revision + u64::from(changes))
+    }
+
     fn find(&self, job: JobId, name: &str) -> Option<usize> {
         let ix = *self.by_key.get(&Self::place(job, name))? as usize;
         (*self.entries[ix].row.key.name == *name).then_some(ix)

@@ -8,7 +8,7 @@ use mainspring_app::ports::{CellError, Command, NewRun};
 use mainspring_engine::{
     Answer, Cell, Event, LeaseAnswer, LoadedRun, Owner, OwnerConfig, Submission, Tenure,
 };
-use mainspring_model::{CellId, MemberId, Timestamp};
+use mainspring_model::{CellId, ErrorCode, MemberId, Timestamp};
 use mainspring_store::Store;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinError, JoinSet};
@@ -197,6 +197,13 @@ impl Seat {
         let Some(reign) = self.tenure.as_mut().filter(|reign| reign.cell.is_loaded()) else {
             return drop(reply.send(Err(CellError::Nowhere)));
         };
+        if !translate::holds(&reign.cell, &command, row.as_deref()) {
+            let code = ErrorCode::PreconditionFailed;
+            let refused = |entry| audit::Entry { outcome: audit::Outcome::Refused(code), ..entry };
+            reign.audit.extend(audit.into_iter().map(refused));
+            let message = "it changed meanwhile".to_owned();
+            return drop(reply.send(Ok(Answer::Refused { code, message })));
+        }
         reign.audit.extend(audit);
         let request = self.pending.one(reply);
         self.handle(translate::event(command, request, row));

@@ -18,7 +18,30 @@ pub(super) fn event(command: Command, request: RequestId, row: Option<Box<Loaded
         Command::Trigger { key, command } => Event::Trigger { request, key, command },
         Command::Lose { node } => Event::Lose { request, node },
         Command::Drain { node, deadline } => Event::Drain { request, node, deadline },
+        Command::If { command, .. } => event(*command, request, row),
     }
+}
+
+/// Whether what a command is about still has the revision that whoever sent it saw. It is compared in the step in which the
+/// command is carried out. What is not in memory is as its row says.
+pub(super) fn holds(cell: &Cell, command: &Command, row: Option<&LoadedRun>) -> bool {
+    let Command::If { revision, command } = command else { return true };
+    let known = match &**command {
+        Command::Cancel { run, .. } | Command::RetryNow { run, .. } => {
+            cell.version_of_run(*run).or(row.map(|row| row.run.status.version))
+        }
+        Command::Drain { node, .. } | Command::Lose { node } => cell.revision_of_node(*node),
+        // A later one than is known here was written for this owner to read.
+        Command::Trigger { key, .. } => cell.revision_of_trigger(key).map(|known| known.max(*revision)),
+        Command::PauseCell { .. } if cell.is_pausing() => return false,
+        Command::PauseCell { .. } => Some(mainspring_app::cell_revision(cell.pause())),
+        // Its row is compared when it is written.
+        Command::PauseJob { .. }
+        | Command::TriggersChanged { .. }
+        | Command::CalendarsChanged
+        | Command::If { .. } => None,
+    };
+    known.is_none_or(|known| known == *revision)
 }
 
 /// A trigger that paused itself, as it is written down.

@@ -86,3 +86,33 @@ async fn a_trigger_is_previewed_with_the_turns_of_the_clock() {
         assert_eq!(problem["errors"][0]["path"], path, "{problem}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_who_read_the_same_one_changes_it() {
+    let world = World::start().await;
+    world.timed("default", "etl", json!([{"cron": "0 0 1 1 *"}])).await;
+    let run = world.run("default", "etl").await;
+    let _node = super::node::Node::start(&world).await;
+    let node = world.node().await;
+    let trigger = "/v1/jobs/etl/triggers/cron";
+    let tag = |reply: super::Reply| reply.header("etag").expect("a tag").to_owned();
+    let same = async |method: &str, path: &str, tag: &str, body: serde_json::Value| {
+        let headers = [("if-match", tag)];
+        let calls = (0..12).map(|_| world.with(method, path, &headers, Some(&body)));
+        let replies = futures_util::future::join_all(calls).await;
+        let statuses: Vec<u16> = replies.iter().map(|reply| reply.status).collect();
+        let done = statuses.iter().filter(|status| (200..300).contains(*status)).count();
+        let stale = statuses.iter().filter(|status| **status == 412).count();
+        assert_eq!((done, stale), (1, 11), "{method} {path}: {statuses:?}");
+    };
+    let known = tag(world.get(trigger).await);
+    same("POST", &format!("{trigger}/pause"), &known, json!({"note": "a"})).await;
+    let known = tag(world.get(trigger).await);
+    same("PUT", &format!("{trigger}/cursor"), &known, json!({"cursor": "2030-01-01T00:00:00Z"})).await;
+    let known = tag(world.get(&format!("/v1/nodes/{node}")).await);
+    same("POST", &format!("/v1/nodes/{node}/drain"), &known, json!({})).await;
+    let cell = world.post("/v1/cells/0/pause", json!({})).await;
+    same("POST", "/v1/cells/0/pause", &tag(cell), json!({"note": "again"})).await;
+    let known = tag(world.get(&format!("/v1/runs/{run}")).await);
+    same("POST", &format!("/v1/runs/{run}/cancel"), &known, json!({})).await;
+}

@@ -154,6 +154,16 @@ impl World {
         text(&self.post("/v1/runs", body).await.expect(201)["id"])
     }
 
+    /// The id of the first node, as soon as its row is there.
+    pub(crate) async fn node(&self) -> String {
+        loop {
+            let nodes = self.get("/v1/nodes").await.expect(200);
+            if let Some(id) = nodes["items"][0]["id"].as_str() {
+                return id.to_owned();
+            }
+        }
+    }
+
     /// The store, beside the server: for what only another process would do.
     pub(crate) async fn store(&self) -> Arc<dyn Store> {
         let mut registry = Registry::new();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use mainspring_app::Operation;
 use mainspring_wire::api::{self, BackfillPlanRequest, BackfillRequest};
 
@@ -14,6 +14,7 @@ use crate::http::caller::SignedIn;
 use crate::http::edge::Edge;
 use crate::http::params::{InNamespace, PathParts, Query};
 use crate::http::route::Route;
+use crate::http::tag::condition;
 
 const ALL: &str = "/v1/jobs/{job}/triggers/{trigger}/backfills";
 
@@ -24,6 +25,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers_page::<api::Backfill>("Its backfills, the newest first."),
         Route::post(ALL, Operation::BackfillStart, start)
             .query::<InNamespace>()
+            .conditional()
             .body::<BackfillRequest>()
             .answers::<api::Backfill>(201, "The backfill."),
         Route::get("/v1/jobs/{job}/triggers/{trigger}/backfills/plan", Operation::BackfillPlan, plan)
@@ -35,6 +37,7 @@ pub(super) fn routes() -> Vec<Route> {
             stop,
         )
         .query::<InNamespace>()
+        .conditional()
         .answers::<api::Backfill>(200, "The backfill."),
     ]
 }
@@ -56,10 +59,11 @@ async fn start(
     SignedIn(caller): SignedIn,
     path: PathParts,
     Query(query): Query<InNamespace>,
+    headers: HeaderMap,
     Json(request): Json<BackfillRequest>,
 ) -> Answer {
-    let namespace = query.or_default();
-    let backfill = edge.app.start_backfill(&caller, named(&path, &namespace), request).await?;
+    let (namespace, condition) = (query.or_default(), condition(&headers)?);
+    let backfill = edge.app.start_backfill(&caller, named(&path, &namespace), request, condition).await?;
     json(StatusCode::CREATED, &backfill)
 }
 
@@ -78,8 +82,9 @@ async fn stop(
     SignedIn(caller): SignedIn,
     path: PathParts,
     Query(query): Query<InNamespace>,
+    headers: HeaderMap,
 ) -> Answer {
-    let namespace = query.or_default();
+    let (namespace, condition) = (query.or_default(), condition(&headers)?);
     let id = path.read("backfill")?;
-    ok(&edge.app.stop_backfill(&caller, named(&path, &namespace), id).await?)
+    ok(&edge.app.stop_backfill(&caller, named(&path, &namespace), id, condition).await?)
 }
