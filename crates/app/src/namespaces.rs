@@ -55,9 +55,14 @@ impl App {
         if let Some(found) = self.find_namespace(path).await? {
             return Ok(found);
         }
+        self.inhabited(path).await?.ok_or_else(|| Error::not_found(format!("namespace `{path}`")))
+    }
+
+    /// A namespace that has jobs, and that nobody described.
+    async fn inhabited(&self, path: &Namespace) -> Result<Option<api::Namespace>> {
         let mut all = BTreeMap::new();
         self.add_inhabited(Some(path), &mut all).await?;
-        all.remove(path).ok_or_else(|| Error::not_found(format!("namespace `{path}`")))
+        Ok(all.remove(path))
     }
 
     /// Makes a namespace, or describes it anew. Tells whether there was no record of it.
@@ -75,7 +80,13 @@ impl App {
             return self.refused(entry, Error::field(ErrorCode::TooLarge, "description", message)).await;
         }
         let found = self.find_namespace(path).await?;
-        if let Err(error) = condition.check(found.as_ref().map(|found| found.revision)) {
+        let revision = match (&found, condition) {
+            (Some(found), _) => Some(found.revision),
+            (None, Precondition::None) => None,
+            // One that jobs live in exists, as whoever reads it is told.
+            (None, _) => self.inhabited(path).await?.map(|found| found.revision),
+        };
+        if let Err(error) = condition.check(revision) {
             return self.refused(entry, error).await;
         }
         let now = self.now();

@@ -33,7 +33,7 @@ impl FromRequestParts<Arc<Edge>> for SignedIn {
             Some(secret) => secret,
             None => {
                 let cookie = session(&parts.headers).ok_or_else(unknown)?;
-                if !parts.method.is_safe() && !origin::is_same(&parts.headers) {
+                if !parts.method.is_safe() && !origin::is_same(&parts.headers, &parts.uri) {
                     let message = "the request came with a cookie, but not from this server's own pages";
                     return Err(Failure::new(ErrorCode::Forbidden, message));
                 }

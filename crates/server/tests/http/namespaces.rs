@@ -28,3 +28,15 @@ async fn a_namespace_goes_only_when_nothing_is_left_in_it() {
     delete(&format!("/v1/artifacts/{digest}?namespace=acme")).await.expect(204);
     delete(here).await.expect(204);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_namespace_that_jobs_live_in_exists() {
+    let world = World::start().await;
+    let (path, body) = ("/v1/namespaces/acme", json!({"description": "x"}));
+    world.job("acme", "etl").await;
+    let tag = world.get(path).await.header("etag").map(str::to_owned).expect("a tag");
+    let put = async |condition: (&str, &str)| world.with("PUT", path, &[condition], Some(&body)).await;
+    put(("if-none-match", "*")).await.problem(412, "precondition_failed");
+    put(("if-match", &tag)).await.expect(201);
+    put(("if-match", &tag)).await.problem(412, "precondition_failed");
+}

@@ -262,3 +262,19 @@ async fn a_forced_run_passes_the_overlap_policy_and_the_audit_tells_it() {
     assert_eq!(forced.len(), 3, "{said:?}");
     assert!(forced.iter().any(|detail| detail.starts_with("2 runs, 1 forced")), "{said:?}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_changes_without_its_row_is_always_told() {
+    let world = World::start().await;
+    world.job("acme", "etl").await;
+    let path = format!("/v1/runs/{}", world.run("acme", "etl").await);
+    let again = async |path: &str| {
+        let tag = world.get(path).await.header("etag").map(str::to_owned).expect("a tag");
+        world.with("GET", path, &[("if-none-match", &tag)], None).await.status
+    };
+    assert_eq!(again(&path).await, 200, "why it waits may have changed");
+    world.post(&format!("{path}/cancel"), json!({})).await.expect(202);
+    assert_eq!(again(&path).await, 304, "it is over");
+    let _node = super::node::Node::start(&world).await;
+    assert_eq!(again(&format!("/v1/nodes/{}", world.node().await)).await, 200);
+}

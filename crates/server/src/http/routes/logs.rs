@@ -1,5 +1,6 @@
 //! The output of a run: a part as JSON, all of it as text, or as it comes.
 
+use std::io;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -86,29 +87,41 @@ async fn text(edge: Arc<Edge>, caller: &Caller, run: RunId, query: LogQuery) -> 
     let target = edge.app.log_target(caller, run, query.attempt).await?;
     // The first part is read here, so that its errors are problems and not a cut-off text.
     let first = edge.app.read_log(&target, query).await?;
-    let state = (edge, target, query, Some(first));
+    let state = (edge, target, query, Some(Ok(first)));
     let parts = futures_util::stream::unfold(state, |(edge, target, mut query, page)| async move {
-        let page = page?;
+        let page = match page? {
+            Ok(page) => page,
+            Err(error) => return Some((Err(cut(error)), (edge, target, query, None))),
+        };
         let text: String = page.lines.iter().map(|line| line.text.as_str()).collect();
         let more = page.next_offset > query.offset && page.next_offset < page.length;
         query.offset = page.next_offset;
-        let next = if more { edge.app.read_log(&target, query).await.ok() } else { None };
-        Some((Ok::<Bytes, std::io::Error>(text.into()), (edge, target, query, next)))
+        let next = if more { Some(edge.app.read_log(&target, query).await) } else { None };
+        Some((Ok::<Bytes, io::Error>(text.into()), (edge, target, query, next)))
     });
     Ok(plain(Body::from_stream(parts)))
 }
 
 fn text_follow(follow: Follow) -> Response {
-    let parts = futures_util::stream::unfold(follow, |mut follow| async move {
+    let parts = futures_util::stream::unfold(Some(follow), |follow| async move {
+        let mut follow = follow?;
         loop {
-            match follow.next().await? {
-                Item::Line(line, _) => return Some((Ok::<Bytes, std::io::Error>(line.text.into()), follow)),
-                Item::Attempt(_) => {}
-                Item::End => return None,
+            match follow.next().await {
+                Some(Item::Line(line, _)) => {
+                    return Some((Ok::<Bytes, io::Error>(line.text.into()), Some(follow)));
+                }
+                Some(Item::Attempt(_)) => {}
+                Some(Item::End) => return None,
+                None => return Some((Err(cut("it did not come to its end")), None)),
             }
         }
     });
     plain(Body::from_stream(parts))
+}
+
+/// The transfer breaks off: a text that just ended would look whole.
+fn cut(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::other(why)
 }
 
 fn plain(body: Body) -> Response {

@@ -73,7 +73,11 @@ async fn get(
     headers: HeaderMap,
 ) -> Answer {
     let run = edge.app.run(&caller, path.read("run")?).await?;
-    unless_known(&headers, &run, run.version)
+    match run.state.is_terminal() {
+        true => unless_known(&headers, &run, run.version),
+        // Its progress and why it waits change without the row.
+        false => tagged(StatusCode::OK, &run, run.version),
+    }
 }
 
 async fn spec(

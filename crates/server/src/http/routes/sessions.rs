@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::Response;
 use mainspring_app::Operation;
 use mainspring_model::ErrorCode;
@@ -40,11 +40,11 @@ async fn create(
     State(edge): Context,
     Anonymous(from): Anonymous,
     Query(NoQuery {}): Query<NoQuery>,
-    headers: HeaderMap,
+    (headers, target): (HeaderMap, Uri),
     Json(request): Json<SessionRequest>,
 ) -> Answer {
     // Another site must not sign its visitors in here as somebody else.
-    if headers.contains_key(header::ORIGIN) && !origin::is_same(&headers) {
+    if headers.contains_key(header::ORIGIN) && !origin::is_same(&headers, &target) {
         let message = "sessions are opened from this server's own pages";
         return Err(Failure::new(ErrorCode::Forbidden, message));
     }
