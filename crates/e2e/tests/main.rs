@@ -5,6 +5,7 @@
 mod clusters;
 mod crashes;
 mod disks;
+mod handlers;
 mod hooks;
 mod hostile;
 mod laptop;

@@ -186,7 +186,7 @@ impl World {
     }
 
     fn join(&mut self, name: &str, servers: Vec<String>, disk: Option<Disk>) {
-        let token = self.json(&["node", "token"])["token"].as_str().unwrap().to_owned();
+        let token = self.join_token();
         self.agents.push(Agent { name: name.to_owned(), servers, disk, process: None });
         self.run_agent(name, Some(token));
         self.until_connected(name);
@@ -223,6 +223,36 @@ impl World {
         let command = on_disk(self.agent(name).disk.as_ref(), command);
         let process = Process::start(command, &self.path(&format!("{name}.log")));
         self.agent_mut(name).process = Some(process);
+    }
+
+    /// A worker with the functions of `examples/functions.rs`, which joins with a token of its own.
+    pub(crate) fn add_worker(&mut self, name: &str) {
+        let token = self.join_token();
+        self.start_worker(name, Some(token));
+        self.until_connected(name);
+    }
+
+    /// Starts it, or starts it again.
+    pub(crate) fn start_worker(&mut self, name: &str, token: Option<String>) {
+        self.start_example("functions", name, token);
+    }
+
+    /// Starts an example of a worker under a name; it counts as an agent.
+    pub(crate) fn start_example(&mut self, example: &str, name: &str, token: Option<String>) {
+        let mut command = self.program(&process::example(example), &self.servers[0].name);
+        command.env_remove("MAINSPRING_TOKEN").env("NAME", name).env("FOLDER", self.folder.path());
+        if let Some(token) = token {
+            command.env("MAINSPRING_JOIN_TOKEN", token);
+        }
+        let process = Process::start(command, &self.path(&format!("{name}.log")));
+        self.agents.retain(|agent| agent.name != name);
+        let servers = vec![self.servers[0].name.clone()];
+        self.agents.push(Agent { name: name.to_owned(), servers, disk: None, process: Some(process) });
+    }
+
+    /// A token for one node.
+    pub(crate) fn join_token(&self) -> String {
+        self.json(&["node", "token"])["token"].as_str().unwrap().to_owned()
     }
 
     /// kill -9 of the agent alone: its sidecar and tasks live on.
@@ -328,7 +358,11 @@ impl World {
 
     /// As [`World::binary`], for commands to this server.
     pub(crate) fn at(&self, server: &str) -> Command {
-        let mut command = Command::new(process::binary());
+        self.program(&process::binary(), server)
+    }
+
+    fn program(&self, program: &Path, server: &str) -> Command {
+        let mut command = Command::new(program);
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", self.folder.path()).current_dir(self.folder.path());
         command.env("MAINSPRING_URL", self.server(server).url());

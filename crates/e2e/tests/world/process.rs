@@ -55,6 +55,17 @@ pub(super) fn binary() -> PathBuf {
     binary
 }
 
+/// A worker beside this test: an example of this package, made by the same `cargo` command.
+pub(super) fn example(name: &str) -> PathBuf {
+    let path = binary().with_file_name("examples").join(name);
+    assert!(
+        path.exists(),
+        "{} is missing; `cargo build -p mainspring-e2e --examples` makes it",
+        path.display()
+    );
+    path
+}
+
 /// Ends every process that was told of this folder: sidecars and tasks.
 pub(super) fn kill_all_of(folder: &Path) {
     loop {
