@@ -66,6 +66,12 @@ pub(crate) fn create(
     Ok(())
 }
 
+/// The progress file, for a task to append to.
+pub(crate) fn open_progress(layout: &Layout, key: &AttemptKey) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW.bits() as i32;
+    OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(flags).open(layout.progress(key))
+}
+
 /// The content of the output file, unless there is none or it is empty, and what became of it.
 pub(crate) fn read_output(layout: &Layout, key: &AttemptKey, limit: u32) -> (Option<Vec<u8>>, Output) {
     let file = match open_plain(&layout.output(key)) {

@@ -39,6 +39,7 @@ mod pidfd;
 mod pipe;
 mod procfs;
 mod progress;
+mod progress_fd;
 pub mod protocol;
 mod remover;
 mod socket;

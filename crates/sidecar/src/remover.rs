@@ -18,8 +18,8 @@ use rustc_hash::FxHashSet;
 
 use crate::error::Error;
 use crate::key::AttemptKey;
-use crate::layout::Layout;
-use crate::spare::Spares;
+use crate::layout::{Layout, PROGRESS};
+use crate::spare::{Spares, progress_file};
 
 /// Attempts whose directories are being removed.
 type Open = Mutex<FxHashSet<AttemptKey>>;
@@ -85,7 +85,7 @@ fn remove(directory: &Path, work: &Path, spares: &Spares) -> io::Result<()> {
                 if path != work {
                     fs::remove_dir(path)?;
                 }
-            } else {
+            } else if !is_kept(&path) {
                 empty = false;
                 fs::remove_file(path)?;
             }
@@ -97,10 +97,19 @@ fn remove(directory: &Path, work: &Path, spares: &Spares) -> io::Result<()> {
     if spares.give(directory, work) {
         return Ok(());
     }
+    let _ = fs::remove_file(directory.join(PROGRESS));
     match fs::remove_dir(work) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => fs::remove_dir(directory),
     }
+}
+
+/// Whether it is a progress file for another attempt, which is emptied.
+fn is_kept(path: &Path) -> bool {
+    let emptied = |file: fs::Metadata| {
+        file.len() == 0 || fs::OpenOptions::new().write(true).truncate(true).open(path).is_ok()
+    };
+    progress_file(path).is_some_and(emptied)
 }
 
 /// Empties a directory that stands at the top: files are removed, directories are moved to the top. Answers whether

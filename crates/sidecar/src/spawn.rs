@@ -22,6 +22,7 @@ use crate::layout::Layout;
 use crate::open_files::TaskLimit;
 use crate::pipe;
 use crate::procfs;
+use crate::progress_fd::ProgressFd;
 use crate::protocol::{Refusal, Rlimit, RlimitKind, Start, Stdin};
 use crate::spare::Spares;
 
@@ -52,6 +53,15 @@ impl SpawnError {
     }
 }
 
+/// What the sidecar gives to every task.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Means {
+    /// How many files it may have open.
+    pub(crate) limit: TaskLimit,
+    /// The number of its progress file.
+    pub(crate) progress_fd: i32,
+}
+
 /// An order that is ready to be executed: its directory is made, its program found.
 pub(crate) struct Prepared {
     command: Command,
@@ -60,6 +70,7 @@ pub(crate) struct Prepared {
     umask: Option<u32>,
     /// What it is given when it is there, unless it sets that by itself.
     limit: Option<TaskLimit>,
+    progress: File,
     stdout: OwnedFd,
     stderr: OwnedFd,
 }
@@ -69,7 +80,7 @@ pub(crate) fn prepare(
     layout: &Layout,
     spares: &Spares,
     start: &Start,
-    limit: TaskLimit,
+    means: Means,
 ) -> Result<Prepared, SpawnError> {
     let account = account(start)?;
     let owner = account.as_ref().map(Account::owner);
@@ -85,7 +96,10 @@ pub(crate) fn prepare(
         }
         _ => SpawnError::io("cannot make its directory", &error),
     })?;
-    let environment = environment(layout, start, account.as_ref().map(|account| &account.user));
+    let progress = attempt_dir::open_progress(layout, &start.key)
+        .map_err(|error| SpawnError::io("cannot make its progress file", &error))?;
+    let mut environment = environment(layout, start, account.as_ref().map(|account| &account.user));
+    environment.push(("MAINSPRING_PROGRESS_FD".to_owned(), means.progress_fd.to_string()));
     let cwd = start.cwd.as_ref().map_or_else(|| layout.work(&start.key), PathBuf::from);
     if start.cwd.is_some() && !cwd.is_dir() {
         let words = format!("its working directory {} is not a directory here", cwd.display());
@@ -95,7 +109,7 @@ pub(crate) fn prepare(
     let ids = account.map(|account| account.ids);
     let launched = !start.rlimits.is_empty();
     let mut command = match launched {
-        true => launched_command(layout, start, &program, ids.as_ref(), limit),
+        true => launched_command(layout, start, &program, ids.as_ref(), means.limit),
         false => direct_command(start, &program, &cwd, ids.as_ref())?,
     };
     command.env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
@@ -107,17 +121,17 @@ pub(crate) fn prepare(
     let ((stdout, stdout_theirs), (stderr, stderr_theirs)) = (pipe()?, pipe()?);
     command.stdout(stdout_theirs).stderr(stderr_theirs);
     let other = ids.map(|ids| (ids, cwd, program));
-    let limit = (!launched).then_some(limit);
-    Ok(Prepared { command, other, umask: start.umask, limit, stdout, stderr })
+    let limit = (!launched).then_some(means.limit);
+    Ok(Prepared { command, other, umask: start.umask, limit, progress, stdout, stderr })
 }
 
 impl Prepared {
     /// Starts the process.
-    pub(crate) fn spawn(mut self) -> Result<Spawned, SpawnError> {
+    pub(crate) fn spawn(mut self, progress_fd: &mut ProgressFd) -> Result<Spawned, SpawnError> {
         // The other thread makes no files, so the mask of the whole process can be lent to the child.
         let previous = self.umask.map(|mask| rustix::process::umask(Mode::from_raw_mode(mask & 0o777)));
         let before_ticks = procfs::now_ticks();
-        let spawned = self.command.spawn();
+        let spawned = progress_fd.lend(&self.progress, || self.command.spawn()).flatten();
         let after_ticks = procfs::now_ticks();
         previous.map(rustix::process::umask);
         let child = spawned.map_err(|error| {

@@ -2,7 +2,7 @@
 
 use mainspring_sidecar::clock::monotonic_us;
 use mainspring_sidecar::log::FrameKind;
-use mainspring_sidecar::protocol::{End, Event, Output, Request, StopCause};
+use mainspring_sidecar::protocol::{End, Event, Output, Request, Rlimit, RlimitKind, Start, StopCause};
 
 use crate::sidecar::{Sidecar, is_running, pid_in, shell, wait_gone};
 
@@ -201,6 +201,34 @@ fn progress_lines_are_told_as_they_come() {
     std::fs::write(gate, "go\n").unwrap();
     sidecar.finished(start.key);
     assert_eq!(line(&mut sidecar), "last");
+}
+
+#[test]
+fn progress_is_also_taken_from_a_descriptor() {
+    let mut sidecar = Sidecar::start();
+    let rlimits = vec![Rlimit { kind: RlimitKind::Core, soft: Some(0), hard: Some(0) }];
+    let orders = [vec![], rlimits].map(|rlimits| Start {
+        rlimits,
+        ..shell(
+            "echo 0.5 half >&3; echo $MAINSPRING_PROGRESS_FD 0.6 >&$MAINSPRING_PROGRESS_FD; echo 0.7 >> $MAINSPRING_PROGRESS; ls -l /proc/self/fd | grep -c attempts",
+        )
+    });
+    for start in orders {
+        sidecar.run(&start);
+        // No other attempt's file, and nothing else of the sidecar's: its own, and the directory that is listed.
+        assert_eq!(sidecar.stored(start.key, FrameKind::Stdout), "1\n");
+        let lines = sidecar.seen.drain(..).filter_map(|event| match event {
+            Event::Progress { key, line } if key == start.key => Some(line),
+            _ => None,
+        });
+        assert_eq!(lines.collect::<Vec<_>>(), ["0.5 half", "3 0.6", "0.7"]);
+        // The next one gets the directory, and nothing that was said in it.
+        sidecar
+            .connection
+            .send(&[Request::Ack { key: start.key }, Request::Remove { key: start.key }])
+            .unwrap();
+        sidecar.wait(|event| matches!(event, Event::Removed { .. }).then_some(()));
+    }
 }
 
 #[test]

@@ -15,7 +15,9 @@ fn the_environment_is_clean() {
     let mut names: Vec<&str> =
         output.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name).collect();
     names.sort_unstable();
-    let ours = ["MAINSPRING_ATTEMPT", "MAINSPRING_OUTPUT", "MAINSPRING_PROGRESS", "MAINSPRING_RUN_ID"];
+    let ours =
+        ["ATTEMPT", "OUTPUT", "PROGRESS", "PROGRESS_FD", "RUN_ID"].map(|name| format!("MAINSPRING_{name}"));
+    let ours = ours.each_ref().map(String::as_str);
     assert_eq!(names, [&["COLOUR", "HOME", "LANG"][..], &ours[..], &["PATH"][..]].concat());
     assert!(output.contains("LANG=de_DE.UTF-8\n"));
     assert!(output.contains(&format!("MAINSPRING_RUN_ID={}\n", start.key.run_id())));

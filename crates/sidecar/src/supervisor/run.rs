@@ -26,6 +26,7 @@ use crate::log::CONTENT_AT;
 use crate::open_files::TaskLimit;
 use crate::options::Options;
 use crate::procfs;
+use crate::progress_fd::ProgressFd;
 use crate::protocol::{Start, StopCause};
 use crate::remover::Remover;
 use crate::socket;
@@ -57,6 +58,8 @@ pub(super) struct Supervisor {
     pub(super) parents: FxHashMap<u32, AttemptKey>,
     /// How many files tasks may have open.
     pub(super) task_limit: TaskLimit,
+    /// The number of a task's progress file.
+    pub(super) progress_fd: ProgressFd,
     /// Tasks that were started.
     pub(super) births: u64,
     /// The directory of the attempts as the kernel names it.
@@ -93,18 +96,19 @@ struct Signals {
 
 /// Serves a directory until it is told to end, or has neither a task nor an agent for a while. The `main` of the sidecar's process.
 pub fn run(options: Options) -> Result<(), Error> {
+    let progress_fd = ProgressFd::reserve().map_err(Error::io("cannot open /dev/null"))?;
     let layout = Layout::new(&options.data);
     make_directories(&layout)?;
     let lock = lock(&layout)?;
     leave_starter();
-    let mut supervisor = Supervisor::open(layout, &options, lock)?;
+    let mut supervisor = Supervisor::open(layout, &options, lock, progress_fd)?;
     supervisor.recover()?;
     announce();
     supervisor.serve()
 }
 
 impl Supervisor {
-    fn open(layout: Layout, options: &Options, lock: File) -> Result<Self, Error> {
+    fn open(layout: Layout, options: &Options, lock: File, progress_fd: ProgressFd) -> Result<Self, Error> {
         let journal = Journal::open(&layout.journal(), options.journal_compact_bytes)?;
         let poller = Poller::new().map_err(Error::io("cannot make an epoll instance"))?;
         let signals = signals().map_err(Error::io("cannot listen for signals"))?;
@@ -138,6 +142,7 @@ impl Supervisor {
             by_pid: FxHashMap::default(),
             parents: FxHashMap::default(),
             task_limit: TaskLimit::set_apart(),
+            progress_fd,
             births: 0,
             attempts,
             own_peak_bytes: 0,

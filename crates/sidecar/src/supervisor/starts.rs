@@ -15,7 +15,7 @@ use crate::log::Capture;
 use crate::pipe;
 use crate::progress::Progress;
 use crate::protocol::{Event, Refusal, Start};
-use crate::spawn::{self, SpawnError, Spawned};
+use crate::spawn::{self, Means, SpawnError, Spawned};
 use crate::task::{Stage, Task, Terms};
 use crate::tree::{self, Tree};
 use crate::usage::Usage;
@@ -67,7 +67,8 @@ impl Supervisor {
     }
 
     fn start(&mut self, start: &Start, now_us: u64) -> Result<Event, SpawnError> {
-        let prepared = spawn::prepare(&self.layout, &self.spares, start, self.task_limit)?;
+        let means = Means { limit: self.task_limit, progress_fd: self.progress_fd.number() };
+        let prepared = spawn::prepare(&self.layout, &self.spares, start, means)?;
         self.births += 1;
         let birthmark = Birthmark::wear(self.births);
         let mut group = None;
@@ -78,14 +79,16 @@ impl Supervisor {
                     message: format!("cannot make its cgroup: {error}"),
                 };
                 let made = group.insert(cgroups.create(&start.caps).map_err(refused)?);
-                let spawned =
-                    cgroups.inside(made, || prepared.spawn()).map_err(refused).and_then(|spawned| spawned);
+                let spawned = cgroups
+                    .inside(made, || prepared.spawn(&mut self.progress_fd))
+                    .map_err(refused)
+                    .and_then(|spawned| spawned);
                 if spawned.is_err() {
                     made.remove();
                 }
                 spawned?
             }
-            None => prepared.spawn()?,
+            None => prepared.spawn(&mut self.progress_fd)?,
         };
         let started_at_us = wall_us();
         let mut task = self.task(start, spawned, group, started_at_us, now_us);
