@@ -17,7 +17,7 @@ pub(crate) struct Rerun {
     #[arg(required_unless_present = "query")]
     run: Option<String>,
     /// Every run that this query finds, after showing how many
-    #[arg(short = 'Q', long, value_name = "WORDS", conflicts_with_all = ["run", "params", "wait"])]
+    #[arg(short = 'Q', long, value_name = "WORDS", conflicts_with_all = ["run", "params", "wait", "latest", "force"])]
     query: Option<String>,
     /// With the job's current version instead of the run's
     #[arg(long)]
