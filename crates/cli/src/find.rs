@@ -1,7 +1,7 @@
 //! What a word on the command line stands for: a run, a job or a node, by id or by name. A word that stands for nothing
 //! leads to the nearest one that does.
 
-use mainspring_client::api::{Job, Node};
+use mainspring_client::api::{Job, Node, Run};
 use mainspring_client::{Error, RunsQuery};
 use mainspring_model::{NodeId, RunId};
 
@@ -14,6 +14,8 @@ use crate::nearest::nearest;
 const DEFAULT_NAMESPACE: &str = "default";
 /// Names that are read to find one that is near: it is a help, not a search.
 const NAMES_MAX: usize = 5_000;
+/// Runs that are read to find the newest in one namespace, among those below it.
+const RUNS_AT_ONCE: usize = 20;
 
 /// Which runs of a job are meant by its name.
 #[derive(Debug, Clone, Copy)]
@@ -71,24 +73,35 @@ impl Context {
             return Err(Failure::usage(format!("`{word}` is not a run's id"))
                 .hint("an id is `run_` and 26 characters; `mainspring runs` lists them"));
         }
-        let query = RunsQuery {
-            namespace: self.namespace().map(str::to_owned),
-            q: Some(format!("job:{word}{}", fit.term())),
-            page_size: Some(1),
-        };
-        match self.client.runs(&query).next().await? {
+        match self.newest_run(word, fit).await? {
             Some(run) => {
                 self.output.say(format!("{} is the newest run of {word}{}", run.id, fit.words()));
                 Ok(run.id)
             }
             None => {
                 let near = words(self.near_job(word).await);
-                let message = format!("there is no run of a job `{word}`{}", fit.words());
+                let place = self.namespace().unwrap_or(DEFAULT_NAMESPACE);
+                let message = format!("there is no run of a job `{word}` in `{place}`{}", fit.words());
                 Err(Failure::new(Exit::NotFound, message).hint(format!(
-                    "{near}`mainspring runs` lists runs; a run is named by its id or by its job"
+                    "{near}`mainspring runs -A` lists runs of every namespace; a run is named by its id, or by its job \
+                     with `-n NAMESPACE`"
                 )))
             }
         }
+    }
+
+    /// The newest run of a job that fits. A name is looked for in one namespace, as everywhere else: a run of another
+    /// department is never meant by accident. An id is the same everywhere.
+    async fn newest_run(&self, word: &str, fit: Fit) -> Result<Option<Run>, Failure> {
+        let place = (!word.starts_with("job_")).then(|| self.namespace().unwrap_or(DEFAULT_NAMESPACE));
+        let query = RunsQuery {
+            namespace: place.map(str::to_owned),
+            q: Some(format!("job:{word}{}", fit.term())),
+            page_size: Some(RUNS_AT_ONCE),
+        };
+        // The list has the namespaces below in it too.
+        let runs = self.client.runs(&query).take(RUNS_AT_ONCE).await?;
+        Ok(runs.into_iter().find(|run| place.is_none_or(|place| run.namespace.as_str() == place)))
     }
 
     /// The job with this name or id.
