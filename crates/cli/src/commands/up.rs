@@ -49,6 +49,8 @@ async fn serve(
 ) -> Result<ExitCode, Failure> {
     let stop = Stop::new()?.listen();
     let data = options.data.clone();
+    // Before anything is made: a busy port must leave no folder and no sidecar behind.
+    roles::check_port(options.listen)?;
     make_folders(&options).map_err(|error| {
         Failure::failed(format!("data folder {}: {error}", data.display())).hint(roles::OTHER_DATA)
     })?;
@@ -56,6 +58,7 @@ async fn serve(
     let server = Server::build(options).await.map_err(server_failed)?;
     let token_file = token(&server, &data).await?;
     let agent = joined(&server, agent).await?;
+    fs::write(data.join("pid"), format!("{}\n", std::process::id()))?;
     let url = server.url().to_owned();
     let login = server.app().issue_login_code().await.map_err(failed)?;
     Targets::remember(LOCAL, Target { url: url.clone(), token: None, token_file: Some(token_file) })?;
@@ -117,7 +120,8 @@ async fn joined(
 
 /// The node of this process. The server knows it from the start, so that its tasks go on while this process is away.
 async fn node(agent: &mainspring_agent::Options) -> Result<NodeId, Failure> {
-    let asked = tokio::time::timeout(agent.sidecar_patience + SIDECAR_PATIENCE, mainspring_agent::node(agent));
+    let asked =
+        tokio::time::timeout(agent.sidecar_patience + SIDECAR_PATIENCE, mainspring_agent::node(agent));
     let unheard = |_| {
         let log = agent.data.join("private/sidecar.err");
         Failure::failed(format!("no sidecar answers in {}", agent.data.display()))

@@ -12,7 +12,7 @@ mod stop;
 pub(crate) use agent::AgentFlags;
 pub(crate) use check::problems;
 pub(crate) use failed::{OTHER_DATA, agent_failed, failed, server_failed};
-pub(crate) use server::{ServerFlags, roles};
+pub(crate) use server::{ServerFlags, check_port, roles};
 pub(crate) use stop::{Stop, ready};
 
 use std::future::Future;

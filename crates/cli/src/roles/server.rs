@@ -1,6 +1,7 @@
 //! Flags of a server, laid over the settings.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -57,6 +58,17 @@ impl ServerFlags {
         options.lost_after = config.lost_after.map_or(options.lost_after, |span| span.0);
         options.check().map_err(|why| Failure::usage(why).hint(SETTINGS))?;
         Ok(options)
+    }
+}
+
+/// Whether somebody listens there already. The server itself has the last word, when it listens.
+pub(crate) fn check_port(listen: SocketAddr) -> Result<(), Failure> {
+    match TcpListener::bind(listen) {
+        Err(error) if error.kind() == ErrorKind::AddrInUse => {
+            Err(Failure::failed(format!("cannot listen on {listen}: {error}"))
+                .hint("is a server up already? `--listen 127.0.0.1:0` takes a port that is free"))
+        }
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 
