@@ -11,6 +11,12 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
             Error::Api(problem) => refused(&problem),
+            Error::Unreachable { url, source } if speaks_no_tls(&source) => {
+                Self::new(Exit::Unavailable, format!("{url} does not speak TLS")).hint(format!(
+                    "if it is a server without a certificate, name it by http://: {}",
+                    url.replacen("https://", "http://", 1)
+                ))
+            }
             Error::Unreachable { url, source } => {
                 Self::new(Exit::Unavailable, format!("cannot reach {url}: {}", innermost(&source))).hint(
                     "start a server here with `mainspring up`, or name one with --url or MAINSPRING_URL",
@@ -67,14 +73,16 @@ fn next_step(code: Option<ErrorCode>, problem: &Problem) -> String {
             "`mainspring whoami` shows what you may do; an admin gives more with `mainspring member set`"
                 .to_owned()
         }
-        Some(ErrorCode::InvalidSpec) => "mend the fields above; docs/spec.md describes each".to_owned(),
+        Some(ErrorCode::InvalidSpec) => {
+            "mend the fields above; `mainspring explain invalid_spec` says more".to_owned()
+        }
         Some(ErrorCode::InvalidParameter) => "`mainspring describe JOB` lists the parameters".to_owned(),
         Some(ErrorCode::Internal) | None => match &problem.request_id {
             Some(id) => format!("the server's log has the details under request id {id}"),
             None => "look at the server's log".to_owned(),
         },
         Some(ErrorCode::InvalidQuery) => {
-            "docs/api.md describes queries: `state:failed job:NAME label:team=data created>-2h`".to_owned()
+            "a query is words such as `state:failed job:NAME label:team=data created>-2h`".to_owned()
         }
         Some(ErrorCode::NotFound) => format!("{} lists what there is", lister(problem)),
         Some(code) => format!("`mainspring explain {code}`"),
@@ -98,6 +106,12 @@ fn lister(problem: &Problem) -> &'static str {
         "members" => "`mainspring member list`",
         _ => "a list, such as `mainspring jobs` or `mainspring runs`,",
     }
+}
+
+/// Whether the other side answered a TLS hello with something else, as a plain HTTP port does.
+fn speaks_no_tls(error: &TransportError) -> bool {
+    let words = innermost(error);
+    words.contains("InvalidContentType") || words.contains("corrupt message")
 }
 
 fn innermost(error: &TransportError) -> String {

@@ -17,7 +17,7 @@ use crate::output::{Colour, Format, Output};
     arg_required_else_help = true,
     max_term_width = 110,
     after_help = "Start with `mainspring up`, then `mainspring submit --wait -- echo hello`.\n\
-                  Exit codes and every option: docs/cli.md"
+                  `mainspring explain` lists what codes mean, exit codes too."
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -147,7 +147,7 @@ pub(crate) enum Command {
     Doctor(commands::doctor::Doctor),
     /// Watch nodes and runs in the terminal
     Top(commands::top::Top),
-    /// Say what an error code means and what to do
+    /// Say what a code means and what to do: of an error, a reason, a cause, an exit
     Explain(commands::explain::Explain),
     /// Check the settings, list them, or print their schema
     Config(commands::config::Config),

@@ -1,9 +1,11 @@
 //! What a command of the public API needs: a client, a namespace, and a way to speak.
 
 use mainspring_client::Client;
+use mainspring_model::Namespace;
 
 use crate::arguments::Global;
 use crate::config::{Config, Source, load};
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::target::{Targets, read_token};
@@ -20,7 +22,13 @@ impl Context {
     pub(crate) fn open(global: &Global, output: Output) -> Result<Self, Failure> {
         let config = load(&Source::of_process(global.config.clone()))?.config;
         let namespace = global.namespace.clone().or_else(|| config.client.namespace.clone());
+        if let Some(namespace) = &namespace {
+            check_namespace("--namespace", namespace)?;
+        }
         let (url, token) = access(global, &config)?;
+        if let Some(token) = &token {
+            check_token(token)?;
+        }
         let mut builder = Client::builder(url).retries(2);
         if let Some(token) = token {
             builder = builder.token(token);
@@ -31,10 +39,39 @@ impl Context {
         Ok(Self { client: builder.build()?, output, namespace })
     }
 
+    /// A context of a test: this server, without a token.
+    #[cfg(test)]
+    pub(crate) fn of(url: &str) -> Self {
+        let output = Output { format: crate::output::Format::Table, quiet: true };
+        let client = Client::builder(url).retries(0).build();
+        Self { client: client.unwrap_or_else(|error| panic!("{error}")), output, namespace: None }
+    }
+
     /// The namespace that was asked for; lists without one show all.
     pub(crate) fn namespace(&self) -> Option<&str> {
         self.namespace.as_deref()
     }
+}
+
+/// What no namespace is called, the server need not be asked for.
+pub(crate) fn check_namespace(what: &str, path: &str) -> Result<(), Failure> {
+    let read: Result<Namespace, _> = path.parse();
+    read.map(drop).map_err(|error| {
+        Failure::usage(format!("{what}: {error}"))
+            .hint("a namespace is one name or several with `/` between, such as `acme/data`")
+    })
+}
+
+/// A token goes into a line of a request, and is one word.
+pub(crate) fn check_token(token: &str) -> Result<(), Failure> {
+    if token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Exit::Denied,
+        "the token is malformed: there is a blank, a line break or a strange letter in it",
+    )
+    .hint("a token is one word that begins with `ms_`; look at MAINSPRING_TOKEN or the token file"))
 }
 
 /// Where to ask and with which token. A URL of its own goes with a token of its own: a token is never sent to a server

@@ -1,6 +1,6 @@
 //! The exit codes, all of them. `docs/cli.md` prints this table; scripts may rely on it.
 //!
-//! Commands that wait for a run (`submit --wait`, `run --wait`, `wait`, `logs --exit-code`) end with the task's own
+//! Commands that wait for a run (`submit --wait`, `run --wait`, `rerun --wait`, `wait`) end with the task's own
 //! code; see [`of_cause`]. Everything else ends with one of [`Exit`].
 
 use std::process::ExitCode;

@@ -9,12 +9,12 @@ use mainspring_model::spec::{self, Format, SpecErrors};
 
 use crate::failure::Failure;
 
-const MANUAL: &str = "docs/spec.md describes every field";
+const MEND: &str = "mend the fields above; `mainspring explain invalid_spec` says more";
 
 /// The one job of a file.
 pub(crate) fn read_one(path: &Path, format: Format) -> Result<JobSpec, Failure> {
     spec::parse(&text_of(path)?, format)
-        .map_err(|errors| Failure::usage(words(&path.display().to_string(), &errors)).hint(MANUAL))
+        .map_err(|errors| Failure::usage(words(&path.display().to_string(), &errors)).hint(MEND))
 }
 
 /// Every job of every file and directory, or everything that is wrong with any of them.
@@ -27,7 +27,8 @@ pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<JobSpec>, Failure> {
                 .hint("job files end in .yaml, .yml, .json or .toml"));
         }
         for path in files {
-            match read_file(&path) {
+            let text = text_of(&path)?;
+            match read_file(&path, &text) {
                 Ok(read) => specs.extend(read),
                 Err(wrong) => problems.extend(wrong),
             }
@@ -36,14 +37,13 @@ pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<JobSpec>, Failure> {
     if problems.is_empty() {
         return Ok(specs);
     }
-    Err(Failure::usage(problems.join("\n")).hint(format!("nothing was changed; {MANUAL}")))
+    Err(Failure::usage(problems.join("\n")).hint(format!("nothing was changed; {MEND}")))
 }
 
 /// The jobs of one file, whose name says its language.
-fn read_file(path: &Path) -> Result<Vec<JobSpec>, Vec<String>> {
+fn read_file(path: &Path, text: &str) -> Result<Vec<JobSpec>, Vec<String>> {
     let format = Format::of_file(&path.to_string_lossy()).unwrap_or(Format::Yaml);
-    let text = text_of(path).map_err(|failure| vec![failure.message])?;
-    let documents = spec::parse_all(&text, format);
+    let documents = spec::parse_all(text, format);
     let several = documents.len() > 1;
     if documents.is_empty() {
         return Err(vec![format!("{}: there is no job in it", path.display())]);
@@ -70,7 +70,11 @@ fn text_of(path: &Path) -> Result<String, Failure> {
     } else {
         fs::read_to_string(path).map(|read| text = read)
     };
-    read.map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
+    read.map_err(|error| {
+        Failure::usage(format!("cannot read {}: {error}", path.display())).hint(
+            "name a job file that is here and may be read, a directory of them, or `-` for standard input",
+        )
+    })?;
     Ok(text)
 }
 

@@ -15,10 +15,13 @@ mod failure;
 mod find;
 mod flag;
 mod follow;
+mod glossary;
 mod import;
 mod job_file;
 mod language;
+mod literal;
 mod machine_zone;
+mod narrator;
 mod nearest;
 mod output;
 mod parameter;
@@ -27,6 +30,7 @@ mod reference;
 mod roles;
 mod target;
 mod task_output;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -39,7 +43,7 @@ fn main() -> ExitCode {
     if let Some(code) = commands::sidecar::run_if_asked() {
         return code;
     }
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| usage::end(&error));
     let output = arguments.global.output();
     match commands::run(arguments, output) {
         Ok(code) => code,

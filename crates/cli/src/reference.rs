@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, ArgAction, Command, CommandFactory};
 
 use crate::arguments::Arguments;
 use crate::config::{SECTIONS, SETTINGS};
@@ -58,8 +58,7 @@ fn section(page: &mut String, command: &Command, parent: &str, level: usize) {
     let own = |argument: &&Arg| {
         !argument.is_global_set()
             && !argument.is_hide_set()
-            && argument.get_id() != "help"
-            && argument.get_id() != "version"
+            && !matches!(argument.get_action(), ArgAction::Help | ArgAction::Version)
     };
     if command.get_arguments().any(|argument| own(&argument)) {
         options(page, command.get_arguments().filter(own));
@@ -127,6 +126,13 @@ fn settings(page: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_flag_that_is_called_as_one_of_claps_own_is_told() {
+        let page = markdown();
+        assert!(page.contains("| `--version VERSION` | A version of the job"));
+        assert!(!page.contains("`-h, --help`") && !page.contains("`-V, --version`"));
+    }
 
     #[test]
     fn a_sentence_ends_once() {

@@ -31,6 +31,10 @@ impl TaskOutput {
         match event {
             LogEvent::Line(line) => self.print(std::slice::from_ref(line)),
             LogEvent::Attempt(number) => self.attempt(*number),
+            LogEvent::Away => {
+                self.output.say("the server is away; waiting".paint(DIM));
+                Ok(())
+            }
             LogEvent::End => Ok(()),
         }
     }

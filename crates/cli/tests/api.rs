@@ -82,3 +82,12 @@ pub(crate) fn events(text: &str) -> Response {
     let response = Response::builder().header("content-type", "text/event-stream");
     response.body(Body::from(text.to_owned())).unwrap()
 }
+
+/// A problem that goes away by itself.
+pub(crate) fn problem_later(status: u16, code: &str) -> Response {
+    let body = json!({
+        "type": "about:blank", "title": "a title", "status": status, "code": code, "detail": format!("it is {code}"),
+        "retry": "later",
+    });
+    answer(status, &body)
+}

@@ -1,6 +1,6 @@
 //! What only a real server shows: `up` in a directory of its own, and commands that talk to it.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
@@ -216,8 +216,7 @@ fn a_file_that_is_there_is_not_written_over() {
 #[test]
 fn a_folder_that_another_server_uses_is_told_with_what_to_do() {
     let up = Up::start();
-    let words =
-        ["another server uses this data folder", "next: stop it, or give this one a folder of its own"];
+    let words = ["another server uses ", "stop it, or "];
     up.check(&["up", "--listen", "127.0.0.1:0"], 1, &[], &words);
 }
 
@@ -314,7 +313,7 @@ fn a_job_stands_for_its_newest_run_that_fits() {
         &["cancel", "slow"],
         3,
         &[],
-        &["there is no run of a job `slow` that is not over", "next: `mainspring runs`"],
+        &["there is no run of a job `slow` in `default` that is not over", "next: `mainspring runs -A`"],
     );
     let run = |job: &str| up.check(&["run", job, "-q", "-o", "name"], 0, &[], &[]).stdout.trim().to_owned();
     let (first, second) = (run("slow"), run("slow"));
@@ -361,14 +360,21 @@ fn a_person_who_waits_sees_how_far_the_task_is() {
     let here = up.home.directory.path().display();
     let line = format!("{program} submit --wait --cwd {here} -- sh -c '{task}'");
     let mut script = up.home.of("script");
+    script.env("TERM", "xterm");
     let mut child = script
         .args(["-qec", &line, "/dev/null"])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-    assert!(lines.any(|line| line.contains("40 % reading")));
+    // A bar ends in no line: what is drawn is read piece by piece.
+    let (mut screen, mut drawn, mut piece) = (child.stdout.take().unwrap(), String::new(), [0; 512]);
+    while !drawn.contains("40 % reading") {
+        let read = screen.read(&mut piece).unwrap();
+        assert_ne!(read, 0, "{drawn}");
+        drawn.push_str(&String::from_utf8_lossy(&piece[..read]));
+    }
+    std::thread::spawn(move || std::io::copy(&mut screen, &mut std::io::sink()));
     up.write("seen", "");
     assert!(child.wait().unwrap().success());
 }

@@ -4,9 +4,12 @@
 
 mod api;
 mod binary;
+mod following;
+mod hints;
 mod import;
 mod live;
 mod offline;
 mod online;
 mod simulate;
 mod trigger;
+mod watching;

@@ -28,12 +28,57 @@ fn explain_says_what_a_code_means() {
     home.run(&["explain", "conflct"]).check(
         3,
         &[],
-        &["no error code `conflct`", "next: did you mean `mainspring explain conflict`?"],
+        &["no code `conflct`", "next: did you mean `mainspring explain conflict`?"],
     );
     let json = home.run(&["explain", "not_found", "-o", "json"]);
     let value: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(value["exit_code"], 3);
     home.run(&["explain", "not_found", "-o", "yaml"]).check(0, &["code: not_found"], &[]);
+}
+
+#[test]
+fn explain_knows_reasons_causes_and_exit_codes() {
+    let home = Home::new();
+    for (word, said) in [
+        ("no_node", "mainspring node resume"),
+        ("backoff", "mainspring retry RUN"),
+        ("oom", "Exit code:  137"),
+        ("timeout", "Exit code:  124"),
+        ("lost", "a cause for which an attempt ends"),
+        ("125", "the run ended without an exit code"),
+        ("quarantined", "a reason for which a run waits"),
+    ] {
+        home.run(&["explain", word]).check(0, &[word, said], &[]);
+    }
+    home.run(&["explain"]).check(0, &["no_node", "oom", "exit code", "130"], &[]);
+    home.run(&["explain", "no_nod"]).check(3, &[], &["did you mean `mainspring explain no_node`?"]);
+    home.run(&["explain", "oom", "-o", "json"]).check(0, &["\"kind\": \"cause\"", "137"], &[]);
+}
+
+#[test]
+fn roles_refuse_what_they_would_ignore() {
+    let home = Home::new();
+    for (words, said) in [
+        (
+            &["server", "--url", "http://h"][..],
+            ["--url means nothing to a server", "next: `--listen ADDRESS`"],
+        ),
+        (&["up", "--url", "http://h"], ["--url means nothing to a server", "`--public-url URL`"]),
+        (&["agent", "--url", "http://h"], ["--url means nothing to an agent", "next: `--server URL`"]),
+        (&["server", "-n", "acme"], ["--namespace means nothing to a server", "next: "]),
+        (&["agent", "--token-file", "t"], ["--token-file means nothing to an agent", "next: "]),
+    ] {
+        home.run(words).check(2, &[], &said);
+    }
+}
+
+#[test]
+fn a_busy_port_leaves_nothing_behind() {
+    let home = Home::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    home.run(&["up", "--listen", &address]).check(1, &[], &["cannot listen on", "next: "]);
+    assert!(!home.directory.path().join("mainspring-data").exists());
 }
 
 #[test]
@@ -60,7 +105,7 @@ fn settings_are_checked_with_hints() {
 #[test]
 fn completions_know_the_commands() {
     let home = Home::new();
-    home.run(&["completions", "bash"]).check(0, &["_mainspring", "explain"], &[]);
+    home.run(&["completions", "bash"]).check(0, &["_mainspring", "explain", "final_failed"], &[]);
     home.run(&["completions", "tcsh"]).check(2, &[], &["invalid value 'tcsh'"]);
 }
 

@@ -269,6 +269,25 @@ fn an_empty_list_says_what_was_looked_for() {
 }
 
 #[test]
+fn not_more_runs_are_hit_than_were_confirmed_and_all_failures_count() {
+    let part = std::sync::atomic::AtomicUsize::new(0);
+    let api = Api::start(move |_| {
+        let failure = json!({ "id": RUN, "code": "conflict", "detail": "it moved" });
+        answer(
+            200,
+            &match part.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+                0 => json!({ "preview": true, "matched": 30, "done": 0 }),
+                // The server lists the first few of those that it could not be done to.
+                _ => json!({ "preview": false, "matched": 30, "done": 5, "failures": [failure] }),
+            },
+        )
+    });
+    let words = ["cancel", "-Q", "job:etl", "-y"];
+    check(&Home::new(), &api, &words, 1, &[], &["5 runs done, 25 could not be"]);
+    assert_eq!(api.asked()[1].body["expected_max"], 30);
+}
+
+#[test]
 fn a_bulk_action_in_parts_is_one_answer_for_programs() {
     let part = std::sync::atomic::AtomicUsize::new(0);
     let api = Api::start(move |_| {

@@ -1,4 +1,6 @@
 //! An event stream that survives cuts: it connects again with `Last-Event-ID` and goes on where it was.
+//!
+//! Only a stream that was open once is waited for: nobody waits for a server that was never there.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -28,6 +30,19 @@ pub(crate) struct Events {
     ready: VecDeque<Event>,
     backoff: Backoff,
     heard_at: Instant,
+    /// Whether the follower was told that the server is away.
+    away: bool,
+}
+
+/// What a follower is told.
+#[derive(Debug)]
+pub(crate) enum Told {
+    /// An event.
+    Event(Event),
+    /// Events may have been missed: a new connection could not go on where the last one was.
+    Gap,
+    /// The server does not answer; it is waited for. Told once each time.
+    Away,
 }
 
 impl Events {
@@ -43,6 +58,7 @@ impl Events {
             ready: VecDeque::new(),
             backoff: Backoff::new(Duration::from_millis(200), Duration::from_secs(5)),
             heard_at: Instant::now(),
+            away: false,
         }
     }
 
@@ -51,7 +67,7 @@ impl Events {
         while self.connection.is_none() {
             match self.open().await {
                 Ok(()) => {}
-                Err(error) if error.is_transient() && self.heard_at.elapsed() < AWAY_MAX => {
+                Err(error) if self.is_worth_waiting(&error) => {
                     tokio::time::sleep(self.backoff.next()).await;
                 }
                 Err(error) => return Err(error),
@@ -60,21 +76,11 @@ impl Events {
         Ok(())
     }
 
-    /// The next event. The stream itself never ends well: who follows knows when it is over.
-    pub(crate) async fn next(&mut self) -> Result<Event, Error> {
-        loop {
-            if let Some(event) = self.next_or_gap().await? {
-                return Ok(event);
-            }
-        }
-    }
-
-    /// The next event, or nothing where events may have been missed: a new connection that could not go on where the last
-    /// one was.
-    pub(crate) async fn next_or_gap(&mut self) -> Result<Option<Event>, Error> {
+    /// What comes next. The stream itself never ends well: who follows knows when it is over.
+    pub(crate) async fn next(&mut self) -> Result<Told, Error> {
         loop {
             if std::mem::take(&mut self.gap) {
-                return Ok(None);
+                return Ok(Told::Gap);
             }
             if let Some(event) = self.ready.pop_front() {
                 if event.id.is_some() {
@@ -83,12 +89,18 @@ impl Events {
                 if event.is_mark() {
                     continue;
                 }
-                return Ok(Some(event));
+                return Ok(Told::Event(event));
             }
+            let was_cut = self.connection.is_none();
             match self.read().await {
                 Ok(()) => {}
-                Err(error) if error.is_transient() && self.heard_at.elapsed() < AWAY_MAX => {
+                Err(error) if self.is_worth_waiting(&error) => {
                     self.connection = None;
+                    // A cut that the next connection mends is nobody's concern.
+                    if was_cut && !self.away {
+                        self.away = true;
+                        return Ok(Told::Away);
+                    }
                     tokio::time::sleep(self.backoff.next()).await;
                 }
                 Err(error) => return Err(error),
@@ -96,12 +108,18 @@ impl Events {
         }
     }
 
+    fn is_worth_waiting(&self, error: &Error) -> bool {
+        self.opened && error.is_transient() && self.heard_at.elapsed() < AWAY_MAX
+    }
+
     async fn open(&mut self) -> Result<(), Error> {
         let call = match &self.last_id {
             Some(id) => self.call.clone().header("last-event-id", id),
             None => self.call.clone(),
         };
-        let answer = self.client.open(call).await?;
+        // A server that hangs takes the connection and says nothing.
+        let answer = tokio::time::timeout(SILENCE_MAX, self.client.open(call)).await;
+        let answer = answer.map_err(|_| Error::Silent)??;
         self.heard();
         self.connection = Some((answer, Parser::default()));
         self.gap |= self.opened && self.last_id.is_none();
@@ -135,6 +153,7 @@ impl Events {
 
     fn heard(&mut self) {
         self.heard_at = Instant::now();
+        self.away = false;
         if !self.ready.is_empty() {
             self.backoff.reset();
         }

@@ -6,7 +6,7 @@ use mainspring_wire::api::{LogLine, LogPage, LogStream};
 use crate::call::Call;
 use crate::client::Client;
 use crate::error::Error;
-use crate::events::Events;
+use crate::events::{Events, Told};
 
 /// Which output.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +28,8 @@ pub enum LogEvent {
     Line(LogLine),
     /// Another attempt began; what follows is its output.
     Attempt(u32),
+    /// The server does not answer for now; it is waited for, and the log goes on where it was.
+    Away,
     /// Nothing follows.
     End,
 }
@@ -70,7 +72,11 @@ impl LogFollow {
     /// The next event; none after the end.
     pub async fn next(&mut self) -> Result<Option<LogEvent>, Error> {
         while !self.ended {
-            let event = self.events.next().await?;
+            let event = match self.events.next().await? {
+                Told::Event(event) => event,
+                Told::Gap => continue,
+                Told::Away => return Ok(Some(LogEvent::Away)),
+            };
             let unreadable = |error: serde_json::Error| Error::Unreadable(error.to_string());
             match event.name.as_str() {
                 "line" => {

@@ -136,25 +136,46 @@ impl Client {
     /// Waits until a run has ended: by its news, and by a look now and then. A server that is away for a while is waited
     /// for too.
     pub async fn wait(&self, id: RunId) -> Result<Run, Error> {
+        self.wait_seeing(id, |_| {}).await
+    }
+
+    /// The same; `see` is shown the run at each look, the last one too.
+    pub async fn wait_seeing(&self, id: RunId, mut see: impl FnMut(&Run)) -> Result<Run, Error> {
         let run = self.run(id).await?;
+        see(&run);
         if run.state.is_terminal() {
             return Ok(run);
         }
         let namespace = Some(run.namespace.to_string());
         let mut watch = self.watch(&WatchQuery { namespace, run: Some(id), ..WatchQuery::default() });
         // Between the first look and the first news it may have ended.
-        watch.connect().await?;
+        match watch.connect().await {
+            Err(error) if !error.is_transient() => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
         let mut seen_at = Instant::now();
         loop {
             match self.run(id).await {
-                Ok(run) if run.state.is_terminal() => return Ok(run),
-                Ok(_) => seen_at = Instant::now(),
+                Ok(run) => {
+                    see(&run);
+                    if run.state.is_terminal() {
+                        return Ok(run);
+                    }
+                    seen_at = Instant::now();
+                }
                 Err(error) if error.is_transient() && seen_at.elapsed() < AWAY_MAX => {}
                 Err(error) => return Err(error),
             }
             let news = async {
-                while !watch.next().await?.concerns(id) {}
-                Ok::<(), Error>(())
+                loop {
+                    match watch.next().await {
+                        Ok(news) if news.concerns(id) => return Ok(()),
+                        Ok(_) => {}
+                        // Without news there is still the next look, which tells what is wrong.
+                        Err(error) if error.is_transient() => std::future::pending().await,
+                        Err(error) => return Err(error),
+                    }
+                }
             };
             // The owner of the run may be another scheduler, whose news do not come here.
             if let Ok(told) = tokio::time::timeout(LOOK_EVERY, news).await {

@@ -6,7 +6,7 @@ use mainspring_wire::api::{WatchEvent, WatchWhat};
 use crate::call::Call;
 use crate::client::Client;
 use crate::error::Error;
-use crate::events::Events;
+use crate::events::{Events, Told};
 
 /// What is watched.
 #[derive(Debug, Clone, Default)]
@@ -59,9 +59,14 @@ impl Watch {
 
     /// The next news. A cut connection is made anew and goes on where it was; what could not be kept is a `Reset`.
     pub async fn next(&mut self) -> Result<News, Error> {
-        let Some(event) = self.events.next_or_gap().await? else {
-            return Ok(News(WatchEvent { mark: String::new(), what: WatchWhat::Reset }));
-        };
-        serde_json::from_str(&event.data).map(News).map_err(|error| Error::Unreadable(error.to_string()))
+        loop {
+            return match self.events.next().await? {
+                Told::Away => continue,
+                Told::Gap => Ok(News(WatchEvent { mark: String::new(), what: WatchWhat::Reset })),
+                Told::Event(event) => serde_json::from_str(&event.data)
+                    .map(News)
+                    .map_err(|error| Error::Unreadable(error.to_string())),
+            };
+        }
     }
 }

@@ -36,6 +36,7 @@ async fn a_log_goes_on_where_it_was_cut() {
         seen.push(match event {
             LogEvent::Line(line) => line.text,
             LogEvent::Attempt(number) => format!("attempt {number}"),
+            LogEvent::Away => "away".to_owned(),
             LogEvent::End => "end".to_owned(),
         });
     }
@@ -44,6 +45,36 @@ async fn a_log_goes_on_where_it_was_cut() {
     let first = &api.asked()[0];
     assert_eq!(first.line, format!("GET /v1/runs/{}/logs?follow=true", id()));
     assert_eq!(first.header("accept"), Some("text/event-stream"));
+}
+
+#[tokio::test]
+async fn a_server_that_never_was_there_is_not_waited_for() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let client = mainspring_client::Client::builder(url).retries(1).build().unwrap();
+    let mut log = client.follow_logs(id(), &LogQuery::default());
+    let patience = std::time::Duration::from_secs(20);
+    assert!(tokio::time::timeout(patience, log.next()).await.expect("it fails at once").is_err());
+    let mut watch = client.watch(&WatchQuery::default());
+    assert!(tokio::time::timeout(patience, watch.next()).await.expect("it fails at once").is_err());
+}
+
+#[tokio::test]
+async fn a_follower_is_told_once_that_the_server_is_away() {
+    let api = Api::start(|asked| match asked.number {
+        0 => events(&line(0, "one\n")),
+        1..=5 => problem(503, "store_unavailable", "later"),
+        _ => events("event: end\ndata: {}\n\n"),
+    })
+    .await;
+    let client = mainspring_client::Client::builder(format!("http://{}", api.address)).retries(0);
+    let mut log = client.build().unwrap().follow_logs(id(), &LogQuery::default());
+    let mut seen = Vec::new();
+    while let Some(event) = log.next().await.unwrap() {
+        seen.push(event);
+    }
+    assert!(matches!(&seen[..], [LogEvent::Line(_), LogEvent::Away, LogEvent::End]), "{seen:?}");
 }
 
 #[tokio::test]

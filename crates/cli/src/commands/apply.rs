@@ -85,7 +85,9 @@ pub(super) async fn make_true(context: &Context, specs: Vec<JobSpec>, yes: bool)
         confirm(&format!("Apply {}?", count(changes, "change")), yes)?;
     }
     let mut applied = Vec::new();
+    let bar = context.output.things_bar(Some(planned.len() as u64), "jobs applied");
     for planned in planned {
+        bar.inc(1);
         if planned.is_same() {
             applied.push(planned.would);
             continue;
@@ -108,9 +110,10 @@ pub(super) async fn make_true(context: &Context, specs: Vec<JobSpec>, yes: bool)
                 failure
             }
         })?;
-        context.output.say(format!("{name} is at version {}", job.version));
+        bar.suspend(|| context.output.say(format!("{name} is at version {}", job.version)));
         applied.push(job);
     }
+    bar.finish_and_clear();
     if context.output.format.is_for_programs() {
         print(context, &applied)?;
     }
@@ -125,7 +128,9 @@ fn print(context: &Context, jobs: &[impl Serialize]) -> Result<(), Failure> {
 /// Asks the server what these would change.
 async fn plan(context: &Context, specs: Vec<JobSpec>) -> Result<Vec<Planned>, Failure> {
     let (mut planned, mut names) = (Vec::new(), HashSet::new());
+    let bar = context.output.things_bar(Some(specs.len() as u64), "jobs compared");
     for spec in specs {
+        bar.inc(1);
         let namespace = spec.namespace.as_ref().map(ToString::to_string);
         let namespace = namespace.or_else(|| context.namespace().map(str::to_owned));
         let put = PutJob { dry_run: true, ..PutJob::default() };
@@ -137,6 +142,7 @@ async fn plan(context: &Context, specs: Vec<JobSpec>) -> Result<Vec<Planned>, Fa
         }
         planned.push(Planned { spec, namespace, would });
     }
+    bar.finish_and_clear();
     Ok(planned)
 }
 

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mainspring_client::api::Artifact as Entry;
 use mainspring_model::spec::Digest;
 
@@ -96,15 +95,18 @@ async fn push(
     name: Option<String>,
     ttl: Option<String>,
 ) -> Result<(), Failure> {
-    let metadata = std::fs::metadata(file)
-        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
+    let metadata = std::fs::metadata(file).map_err(|error| {
+        Failure::usage(format!("cannot read {}: {error}", file.display())).hint(
+            "name a file that is here and may be read; `mainspring artifact list` shows those that are kept",
+        )
+    })?;
     if metadata.is_dir() {
         return Err(Failure::usage(format!("{} is a directory", file.display()))
             .hint("an artifact is one file: pack the directory, for example with `tar`"));
     }
     let of_file = || file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let name = name.unwrap_or_else(of_file);
-    let bar = progress_bar(context, Some(metadata.len()));
+    let bar = context.output.bytes_bar(Some(metadata.len()));
     let told = bar.clone();
     let tell = move |sent| told.inc(sent);
     let entry = context.client.push_artifact(context.namespace(), &name, file, ttl.as_deref(), tell).await?;
@@ -154,7 +156,7 @@ async fn download(
     mut write: impl FnMut(&[u8]) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut download = context.client.fetch_artifact(context.namespace(), digest).await?;
-    let bar = progress_bar(context, download.length());
+    let bar = context.output.bytes_bar(download.length());
     while let Some(piece) = download.next().await? {
         bar.inc(piece.len() as u64);
         write(&piece)?;
@@ -170,24 +172,6 @@ fn check(digest: &str) -> Result<(), Failure> {
         Failure::usage(format!("`{digest}` is not a digest: {error}"))
             .hint("`mainspring artifact list` shows the digests there are")
     })
-}
-
-/// On a terminal, on standard error; elsewhere nothing.
-fn progress_bar(context: &Context, length: Option<u64>) -> ProgressBar {
-    if context.output.quiet {
-        return ProgressBar::hidden();
-    }
-    let bar = match length {
-        Some(length) => ProgressBar::new(length),
-        None => ProgressBar::no_length(),
-    };
-    bar.set_draw_target(ProgressDrawTarget::stderr());
-    if let Ok(style) =
-        ProgressStyle::with_template("{wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left")
-    {
-        bar.set_style(style);
-    }
-    bar
 }
 
 fn table(entries: &[Entry]) -> Table {

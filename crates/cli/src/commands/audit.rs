@@ -20,10 +20,10 @@ pub(crate) struct Audit {
 
 const COLUMNS: &[Column] = &[
     Column::always("TIME"),
-    Column::always("WHO"),
+    Column::name("WHO"),
     Column::always("WHAT"),
     Column::always("NAMESPACE"),
-    Column::always("TO"),
+    Column::name("TO"),
     Column::always("OUTCOME"),
     Column::wide("DETAIL"),
     Column::wide("FROM"),

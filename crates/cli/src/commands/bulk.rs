@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use indicatif::ProgressBar;
 use mainspring_client::api::{BulkAction, BulkRequest, BulkResult};
 
 use crate::ask::confirm;
@@ -32,18 +33,29 @@ pub(crate) async fn act(
     let more = if preview.next_cursor.is_some() { "at least " } else { "" };
     confirm(&format!("{verb} {more}{}?", count(preview.matched, "run")), yes)?;
     request.preview = false;
-    let total = act_on_all(context, request).await?;
-    let failed = total.failures.len();
+    // Not more than were confirmed. Where they come in parts, nobody knows how many there are.
+    let is_whole = preview.next_cursor.is_none();
+    request.expected_max = is_whole.then_some(preview.matched);
+    let bar = context.output.things_bar(is_whole.then_some(preview.matched as u64), "runs");
+    let total = act_on_all(context, request, &bar).await;
+    bar.finish_and_clear();
+    let total = total.map_err(|failure| grown(failure, verb))?;
+    // The server lists only some of those that could not be.
+    let failed = total.matched.saturating_sub(total.done);
     context.output.say(format!("{} done, {failed} could not be", count(total.done, "run")));
     context.output.changed(&total)?;
     if failed > 0 { Err(Failure::silent(Exit::Failed)) } else { Ok(ExitCode::SUCCESS) }
 }
 
 /// Part by part, until nothing is left; the answers added up.
-async fn act_on_all(context: &Context, mut request: BulkRequest) -> Result<BulkResult, Failure> {
-    let mut total = act_on_part(context, &mut request).await?;
+async fn act_on_all(
+    context: &Context,
+    mut request: BulkRequest,
+    bar: &ProgressBar,
+) -> Result<BulkResult, Failure> {
+    let mut total = act_on_part(context, &mut request, bar).await?;
     while request.cursor.is_some() {
-        let part = act_on_part(context, &mut request).await?;
+        let part = act_on_part(context, &mut request, bar).await?;
         total.matched += part.matched;
         total.done += part.done;
         total.failures.extend(part.failures);
@@ -52,11 +64,29 @@ async fn act_on_all(context: &Context, mut request: BulkRequest) -> Result<BulkR
 }
 
 /// The next part; the request goes on behind it.
-async fn act_on_part(context: &Context, request: &mut BulkRequest) -> Result<BulkResult, Failure> {
+async fn act_on_part(
+    context: &Context,
+    request: &mut BulkRequest,
+    bar: &ProgressBar,
+) -> Result<BulkResult, Failure> {
     let mut part = context.client.bulk(request).await?;
-    for failure in &part.failures {
-        context.output.say(format!("{}: {}", failure.id, failure.detail));
-    }
+    bar.suspend(|| {
+        for failure in &part.failures {
+            context.output.say(format!("{}: {}", failure.id, failure.detail));
+        }
+    });
+    bar.inc(part.matched as u64);
     request.cursor = part.next_cursor.take();
     Ok(part)
+}
+
+/// More runs match than were counted: nothing was done, and the count is to be confirmed anew.
+fn grown(failure: Failure, verb: &str) -> Failure {
+    if failure.exit != Exit::Conflict {
+        return failure;
+    }
+    failure.hint(format!(
+        "nothing was done, because more match by now; `mainspring {}` counts them anew",
+        verb.to_lowercase()
+    ))
 }

@@ -77,7 +77,7 @@ const COLUMNS: &[Column] = &[
     Column::always("WEEKEND"),
     Column::always("OFF"),
     Column::always("BLACKOUTS"),
-    Column::always("DESCRIPTION"),
+    Column::free("DESCRIPTION"),
     Column::wide("CHANGED"),
     Column::wide("BY"),
 ];

@@ -32,12 +32,8 @@ enum Verb {
     List,
 }
 
-const COLUMNS: &[Column] = &[
-    Column::always("SETTING"),
-    Column::always("VARIABLE"),
-    Column::always("DEFAULT"),
-    Column::wide("MEANING"),
-];
+const COLUMNS: &[Column] =
+    &[Column::always("SETTING"), Column::name("VARIABLE"), Column::free("DEFAULT"), Column::wide("MEANING")];
 
 impl Config {
     pub(crate) fn run(self, global: &Global, output: Output) -> Result<ExitCode, Failure> {

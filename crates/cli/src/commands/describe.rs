@@ -11,9 +11,10 @@ use serde_json::json;
 use super::nodes::{labels, running, state};
 use super::runs::{attempt_of, took};
 use crate::context::Context;
+use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::follow::percentage;
 use crate::language::{message, remedy};
+use crate::narrator::percentage;
 use crate::output::{BOLD, Paint, bytes, span, state_style, yaml};
 
 /// What `describe` takes.
@@ -36,12 +37,23 @@ impl Describe {
             context.output.one(&node, || node_text(&node))?;
         } else {
             let name = self.thing.strip_prefix("job/").unwrap_or(&self.thing);
-            let job = context.job(name).await?;
+            let job = match context.job(name).await {
+                Ok(job) => job,
+                Err(failure) => return Err(or_node(context, failure, name).await),
+            };
             let text = job_text(&job)?;
             context.output.one(&job, || text)?;
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// A word that is no job may be a node.
+async fn or_node(context: &Context, failure: Failure, word: &str) -> Failure {
+    if failure.exit != Exit::NotFound || context.find_node(word).await.is_err() {
+        return failure;
+    }
+    failure.hint(format!("a node is called so: `mainspring describe node/{word}`"))
 }
 
 async fn describe_run(context: &Context, id: RunId) -> Result<(), Failure> {

@@ -1,4 +1,5 @@
-//! `mainspring explain [CODE]`: the page of an error code, a reason or a cause's exit code. Works without a server.
+//! `mainspring explain [CODE]`: the page of an error code, of a reason for which runs wait, of a cause for which they end, or
+//! of an exit code. Works without a server.
 
 use std::process::ExitCode;
 
@@ -9,43 +10,66 @@ use serde_json::{Value, json};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::glossary::{self, Page};
 use crate::nearest::nearest;
 use crate::output::{BOLD, Column, Output, Paint, Row, Table};
 
 /// What `explain` takes.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: mainspring explain store_unavailable")]
+#[command(after_help = "Examples:\n  mainspring explain store_unavailable\n  mainspring explain no_node\n  \
+    mainspring explain oom\n  mainspring explain 124")]
 pub(crate) struct Explain {
-    /// The code, as in an error's `code`; without one, all codes are listed
+    /// An error's code, a reason's or a cause's kind, or an exit code; without one, all are listed
     code: Option<String>,
 }
 
 const COLUMNS: &[Column] = &[
     Column::always("CODE"),
-    Column::always("WHO CAN MEND IT"),
-    Column::always("TRY AGAIN"),
-    Column::wide("MEANING"),
+    Column::always("KIND"),
+    Column::wide("WHO CAN MEND IT"),
+    Column::wide("TRY AGAIN"),
+    Column::free("MEANING"),
 ];
 
 impl Explain {
     pub(crate) fn run(&self, output: Output) -> Result<ExitCode, Failure> {
         match &self.code {
-            None => {
-                let values: Vec<Value> = ErrorCode::ALL.iter().map(|code| value(*code)).collect();
-                output.list(&values, || {
-                    let rows = ErrorCode::ALL.iter().map(|code| {
-                        let words = blame(*code);
-                        Row::new(code).cell(code).cell(words).cell(retry(*code)).cell(code.help())
-                    });
-                    Table::new(COLUMNS, "").rows(rows)
-                })?;
-            }
-            Some(word) => {
-                let code = ErrorCode::parse(word).ok_or_else(|| unknown(word))?;
-                output.one(&value(code), || page(code))?;
-            }
+            None => list(output)?,
+            Some(word) => explain(output, word)?,
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn list(output: Output) -> Result<(), Failure> {
+    let pages = glossary::pages();
+    let codes = ErrorCode::ALL.iter().map(|code| value(*code));
+    let values: Vec<Value> = codes.chain(pages.iter().map(Page::value)).collect();
+    output.list(&values, || {
+        let codes = ErrorCode::ALL.iter().map(|code| {
+            let row = Row::new(code).cell(code).cell("error code");
+            row.cell(blame(*code)).cell(retry(*code)).cell(code.help())
+        });
+        let others = pages.iter().map(|page| {
+            Row::new(&page.word).cell(&page.word).cell(page.kind).cell("").cell("").cell(page.meaning)
+        });
+        Table::new(COLUMNS, "").rows(codes.chain(others))
+    })
+}
+
+/// The pages of a word: one may be a reason and a cause.
+fn explain(output: Output, word: &str) -> Result<(), Failure> {
+    if let Some(code) = ErrorCode::parse(word) {
+        return output.one(&value(code), || page(code));
+    }
+    let found: Vec<Page> = glossary::pages().into_iter().filter(|page| page.word == word).collect();
+    match found.as_slice() {
+        [] => Err(unknown(word)),
+        [one] => output.one(&one.value(), || text(one)),
+        several => {
+            let values: Vec<Value> = several.iter().map(Page::value).collect();
+            output.one(&values, || several.iter().map(text).collect::<Vec<_>>().join("\n\n"))
+        }
     }
 }
 
@@ -60,9 +84,26 @@ fn page(code: ErrorCode) -> String {
     )
 }
 
+fn text(page: &Page) -> String {
+    let kind = match page.kind {
+        "reason" => "a reason for which a run waits",
+        "cause" => "a cause for which an attempt ends",
+        other => other,
+    };
+    let mut text = format!("{} ({kind})\n\n{}", (&page.word).paint(BOLD), page.meaning);
+    if !page.next.is_empty() {
+        text.push_str(&format!("\n\nWhat to do: {}.", page.next));
+    }
+    if let Some(code) = page.exit_code {
+        text.push_str(&format!("\nExit code:  {code}, of commands that wait for the run."));
+    }
+    text
+}
+
 fn value(code: ErrorCode) -> Value {
     json!({
         "code": code.name(),
+        "kind": "error code",
         "help": code.help(),
         "blame": blame(code),
         "retry": retry(code),
@@ -87,8 +128,9 @@ fn retry(code: ErrorCode) -> &'static str {
 }
 
 fn unknown(word: &str) -> Failure {
-    let failure = Failure::new(Exit::NotFound, format!("there is no error code `{word}`"));
-    match nearest(word, ErrorCode::ALL.iter().map(ToString::to_string)) {
+    let failure = Failure::new(Exit::NotFound, format!("there is no code `{word}`"));
+    let words = glossary::pages().into_iter().map(|page| page.word);
+    match nearest(word, ErrorCode::ALL.iter().map(ToString::to_string).chain(words)) {
         Some(near) => failure.hint(format!("did you mean `mainspring explain {near}`?")),
         None => failure.hint("`mainspring explain` lists all codes"),
     }

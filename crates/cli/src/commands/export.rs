@@ -48,12 +48,15 @@ impl Export {
                 context.output.line(texts.join("---\n").trim_end())?;
             }
             Some(directory) => {
+                let bar = context.output.things_bar(Some(specs.len() as u64), "jobs written");
                 for (job, spec) in jobs.iter().zip(&specs) {
+                    bar.inc(1);
                     let file = directory.join(job.namespace.as_str()).join(format!("{}.yaml", job.name));
                     let cannot = |error| Failure::failed(format!("cannot write {}: {error}", file.display()));
                     fs::create_dir_all(file.parent().unwrap_or(directory)).map_err(cannot)?;
                     fs::write(&file, yaml(spec)?).map_err(cannot)?;
                 }
+                bar.finish_and_clear();
                 context.output.say(format!(
                     "{} written below {}",
                     count(specs.len(), "job"),

@@ -25,7 +25,7 @@ pub(crate) struct Jobs {
     #[arg(long)]
     paused: bool,
     /// How many at most
-    #[arg(long, default_value_t = 500, value_parser = flag::at_least_one)]
+    #[arg(long, default_value_t = 500, value_parser = flag::at_least_one, allow_negative_numbers = true)]
     limit: usize,
     /// Draw the list again whenever something changes; with -o json, the whole list on one line each time
     #[arg(short, long)]
@@ -40,7 +40,7 @@ const COLUMNS: &[Column] = &[
     Column::always("NAMESPACE"),
     Column::always("VERSION"),
     Column::always("STATE"),
-    Column::always("CHANGED"),
+    Column::clock("CHANGED"),
     Column::wide("RUNS"),
     Column::wide("OWNER"),
     Column::wide("ID"),

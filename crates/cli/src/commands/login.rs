@@ -4,13 +4,15 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Args;
-use mainspring_client::Client;
 use mainspring_client::api::{CreateToken, SessionRequest};
+use mainspring_client::{Client, Error};
+use mainspring_model::ErrorCode;
 use serde_json::{Value, json};
 
 use crate::arguments::Global;
-use crate::ask::read_line;
+use crate::ask::read_secret;
 use crate::config::{Source, load};
+use crate::context::check_token;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{BOLD, Column, Output, Paint, Row, Table};
@@ -52,7 +54,7 @@ impl Login {
             (None, Some(file)) => read_token(file)?,
             (None, None) => match load(&Source::of_process(global.config.clone()))?.config.client.token {
                 Some(token) => token,
-                None if std::io::stdin().is_terminal() => read_line("Token: ")?,
+                None if std::io::stdin().is_terminal() => read_secret("Token: ")?,
                 None => {
                     let mut token = String::new();
                     std::io::stdin().read_line(&mut token)?;
@@ -64,6 +66,7 @@ impl Login {
             return Err(Failure::usage("no token was given")
                 .hint("an admin makes one with `mainspring token create NAME --subject YOU`"));
         }
+        check_token(&token)?;
         let me = Client::builder(&url).token(&token).retries(1).build()?.me().await?;
         let name = url.split_once("://").map_or(url.as_str(), |(_, host)| host).to_owned();
         Targets::remember(&name, Target { url: url.clone(), token: Some(token), token_file: None })?;
@@ -71,6 +74,9 @@ impl Login {
             "signed in to {url} as {}; commands talk to it from now on",
             (&me.subject).paint(BOLD)
         ));
+        if let Some(at) = me.expires_at {
+            output.say(format!("the token is good until {at}; sign in again then"));
+        }
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -88,13 +94,24 @@ fn address(server: &str, code: Option<String>) -> (String, Option<String>) {
 async fn exchange(url: &str, code: &str) -> Result<String, Failure> {
     let anonymous = Client::builder(url).retries(1).build()?;
     let request = SessionRequest { code: Some(code.to_owned()), token: None };
-    let (_, cookie) = anonymous.create_session(&request).await?;
+    let (_, cookie) = anonymous.create_session(&request).await.map_err(spent)?;
     let session = cookie.and_then(|cookie| cookie.split(';').next().map(str::to_owned));
     let session =
         session.ok_or_else(|| Failure::new(Exit::Denied, "the server gave no session for this code"))?;
     let client = Client::builder(url).session(session).retries(1).build()?;
     let request = CreateToken { name: "mainspring login".into(), ..CreateToken::default() };
     Ok(client.create_token(&request).await?.secret)
+}
+
+/// A code is good once: who comes again needs another.
+fn spent(error: Error) -> Failure {
+    if error.code() != Some(ErrorCode::Unauthenticated) {
+        return error.into();
+    }
+    Failure::new(Exit::Denied, "the code was used already, is too old, or was never given").hint(
+        "the next start of `mainspring up` prints a new link; where `up` was started, `mainspring login --use local` needs \
+         none; a token signs in as often as it is good: `mainspring login URL --token-file FILE`",
+    )
 }
 
 fn list(output: Output) -> Result<ExitCode, Failure> {

@@ -22,7 +22,7 @@ pub(crate) struct Logs {
     #[arg(short, long)]
     follow: bool,
     /// Of this attempt; without it, of the current or last
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     attempt: Option<u32>,
     /// Of one stream alone
     #[arg(long, value_enum, value_name = "STREAM")]
@@ -31,7 +31,7 @@ pub(crate) struct Logs {
     #[arg(short, long)]
     timestamps: bool,
     /// Only the last lines
-    #[arg(long, value_name = "NUMBER", conflicts_with = "follow")]
+    #[arg(long, value_name = "NUMBER", conflicts_with = "follow", allow_negative_numbers = true)]
     tail: Option<usize>,
 }
 
@@ -52,11 +52,17 @@ impl Logs {
         });
         let query = LogQuery { attempt: self.attempt, stream, ..LogQuery::default() };
         let printer = TaskOutput::new(context.output, self.timestamps);
-        if self.follow {
+        let ended = if self.follow {
             follow(context, id, &query, printer).await
         } else {
             self.read(context, id, query, printer).await
-        }
+        };
+        ended.map_err(|failure| match self.attempt {
+            Some(_) if failure.exit == Exit::NotFound => {
+                failure.hint(format!("`mainspring describe {id}` lists its attempts"))
+            }
+            _ => failure,
+        })
     }
 
     /// What there is by now.
@@ -88,24 +94,34 @@ impl Logs {
     }
 }
 
-/// Until the run has ended.
+/// Until the run has ended, or the person stops it.
 async fn follow(
     context: &Context,
     id: RunId,
     query: &LogQuery,
-    mut printer: TaskOutput,
+    printer: TaskOutput,
 ) -> Result<ExitCode, Failure> {
+    // One listener around all of it: a key that is pressed while a line is printed counts too.
+    tokio::select! {
+        ended = print_to_end(context, id, query, printer) => ended.map(|()| ExitCode::SUCCESS),
+        _ = tokio::signal::ctrl_c() => Err(Failure::silent(Exit::Interrupted)),
+    }
+}
+
+async fn print_to_end(
+    context: &Context,
+    id: RunId,
+    query: &LogQuery,
+    mut printer: TaskOutput,
+) -> Result<(), Failure> {
     let for_programs = context.output.format.is_for_programs();
     let mut log = context.client.follow_logs(id, query);
     loop {
-        tokio::select! {
-            event = log.next() => match event? {
-                Some(LogEvent::End) | None => return Ok(ExitCode::SUCCESS),
-                Some(LogEvent::Line(line)) if for_programs => context.output.item(&line)?,
-                Some(LogEvent::Attempt(_)) if for_programs => {}
-                Some(event) => printer.show(&event)?,
-            },
-            _ = tokio::signal::ctrl_c() => return Err(Failure::silent(Exit::Interrupted)),
+        match log.next().await? {
+            Some(LogEvent::End) | None => return Ok(()),
+            Some(LogEvent::Line(line)) if for_programs => context.output.item(&line)?,
+            Some(LogEvent::Attempt(_)) if for_programs => {}
+            Some(event) => printer.show(&event)?,
         }
     }
 }

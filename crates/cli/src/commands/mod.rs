@@ -53,6 +53,7 @@ use crate::reference;
 /// Runs the command.
 pub(crate) fn run(arguments: Arguments, output: Output) -> Result<ExitCode, Failure> {
     let global = arguments.global;
+    refuse_of_clients(&global, &arguments.command)?;
     match arguments.command {
         Command::Up(command) => command.run(&global, output),
         Command::Server(command) => command.run(&global, output),
@@ -64,6 +65,30 @@ pub(crate) fn run(arguments: Arguments, output: Output) -> Result<ExitCode, Fail
         Command::Import(command) if !command.applies() => command.run(&global, output),
         Command::Reference => output.line(reference::markdown().trim_end()).map(|()| ExitCode::SUCCESS),
         command => ask(command, &global, output),
+    }
+}
+
+/// Roles do not talk to the API: an option that would be ignored there is refused, with the one that was meant.
+fn refuse_of_clients(global: &Global, command: &Command) -> Result<(), Failure> {
+    let (role, of_url) = match command {
+        Command::Up(_) | Command::Server(_) => {
+            ("a server", "`--listen ADDRESS` says where it listens, `--public-url URL` how others reach it")
+        }
+        Command::Agent(_) => ("an agent", "`--server URL` names the scheduler that it joins"),
+        _ => return Ok(()),
+    };
+    let given = [
+        (global.url.is_some(), "--url", of_url),
+        (
+            global.token_file.is_some(),
+            "--token-file",
+            "leave it out: it is for commands that talk to a server",
+        ),
+        (global.namespace.is_some(), "--namespace", "leave it out: namespaces are for jobs and runs"),
+    ];
+    match given.into_iter().find(|(is_given, ..)| *is_given) {
+        Some((_, flag, next)) => Err(Failure::usage(format!("{flag} means nothing to {role}")).hint(next)),
+        None => Ok(()),
     }
 }
 

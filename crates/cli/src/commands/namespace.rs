@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use crate::ask::confirm;
-use crate::context::Context;
+use crate::context::{Context, check_namespace};
 use crate::failure::Failure;
 use crate::output::{Column, Row, Table};
 
@@ -40,7 +40,7 @@ enum Verb {
 }
 
 const COLUMNS: &[Column] =
-    &[Column::always("PATH"), Column::always("DESCRIPTION"), Column::wide("MADE"), Column::wide("BY")];
+    &[Column::always("PATH"), Column::free("DESCRIPTION"), Column::wide("MADE"), Column::wide("BY")];
 
 impl Namespace {
     pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
@@ -59,6 +59,7 @@ impl Namespace {
                 })?;
             }
             Verb::Set { path, description } => {
+                check_namespace("the path", &path)?;
                 let namespace = context.client.put_namespace(&path, &description).await?;
                 context.output.say(format!("{} is there", namespace.path));
                 context.output.changed(&namespace)?;

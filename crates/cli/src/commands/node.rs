@@ -145,7 +145,10 @@ fn changed(labels: &Labels, change: &str) -> Result<Labels, Failure> {
     let (key, value) = match (change.split_once('='), change.strip_suffix('-')) {
         (Some((key, value)), _) => (key, Some(value)),
         (None, Some(key)) => (key, None),
-        (None, None) => return Err(Failure::usage(format!("`{change}` is neither `key=value` nor `key-`"))),
+        (None, None) => {
+            return Err(Failure::usage(format!("`{change}` is neither `key=value` nor `key-`"))
+                .hint(format!("`{change}=VALUE` sets the label, `{change}-` removes it")));
+        }
     };
     let mut next = Labels::new();
     for (kept, value) in labels.iter().filter(|(kept, _)| &***kept != key) {

@@ -11,8 +11,8 @@ use super::watching::watch;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::flag;
-use crate::follow::percentage;
 use crate::language::message;
+use crate::narrator::percentage;
 use crate::output::{Column, Row, Table, age, clock, span, state_style};
 
 /// What `runs` takes.
@@ -26,7 +26,7 @@ pub(crate) struct Runs {
     #[arg(long)]
     job: Option<String>,
     /// In one of these states, with commas between; also `active` and `ended`
-    #[arg(long, value_name = "STATES", value_parser = flag::run_states)]
+    #[arg(long, value_name = "STATES", value_parser = flag::RunStates, hide_possible_values = true)]
     state: Option<String>,
     /// Made within this time, such as 2h
     #[arg(long, value_name = "DURATION", value_parser = flag::duration)]
@@ -35,7 +35,7 @@ pub(crate) struct Runs {
     #[arg(short = 'Q', long, value_name = "WORDS")]
     query: Option<String>,
     /// How many at most
-    #[arg(long, default_value_t = 50, value_parser = flag::at_least_one)]
+    #[arg(long, default_value_t = 50, value_parser = flag::at_least_one, allow_negative_numbers = true)]
     limit: usize,
     /// Draw the list again whenever something changes; with -o json, the whole list on one line each time
     #[arg(short, long)]
@@ -48,14 +48,14 @@ pub(crate) struct Runs {
 const COLUMNS: &[Column] = &[
     Column::always("ID"),
     Column::wide("NAMESPACE"),
-    Column::always("JOB"),
+    Column::name("JOB"),
     Column::always("STATE"),
     Column::always("ATTEMPT"),
-    Column::always("AGE"),
-    Column::always("TOOK"),
+    Column::clock("AGE"),
+    Column::clock("TOOK"),
     Column::wide("NODE"),
     Column::wide("BY"),
-    Column::always("WHY"),
+    Column::free("WHY"),
 ];
 
 impl Runs {

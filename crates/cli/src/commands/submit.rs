@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::follow;
+use crate::literal::literal;
 use crate::output::{BOLD, Paint};
 use crate::parameter::{Pair, typed};
 
@@ -44,7 +45,7 @@ pub(crate) struct Submit {
     #[arg(long, value_name = "DURATION")]
     timeout: Option<String>,
     /// Retries after the first attempt
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     retries: Option<u32>,
     /// The pool of nodes
     #[arg(long)]
@@ -86,7 +87,7 @@ impl Submit {
                 "this cannot run:\n  {}",
                 errors.to_string().replace('\n', "\n  ")
             ))
-            .hint("docs/spec.md describes every field"));
+            .hint("mend the fields above; a command goes after `--`: `mainspring submit -- echo hello`"));
         }
         let namespace = context.namespace().map(str::parse).transpose();
         let params = (!self.params.is_empty()).then(|| typed(&spec, &self.params));
@@ -120,6 +121,7 @@ impl Submit {
                 None => self.of_script(file, args)?,
             },
         };
+        self.check_fits(&spec)?;
         self.lay_over(&mut spec);
         Ok(spec)
     }
@@ -149,11 +151,20 @@ impl Submit {
 
     /// What is typed is meant as it is, unless parameters are given for it.
     fn literal(&self, text: &str) -> String {
-        let looks_like_template = ["{{", "{%", "{#"].iter().any(|mark| text.contains(mark));
-        if looks_like_template && self.params.is_empty() {
-            return format!("{{% raw %}}{text}{{% endraw %}}");
+        if self.params.is_empty() { literal(text) } else { text.to_owned() }
+    }
+
+    /// What a handler would never see is not taken.
+    fn check_fits(&self, spec: &Value) -> Result<(), Failure> {
+        let is_task = ["process", "script"].iter().any(|kind| spec.get(kind).is_some());
+        let unfit = [(!self.env.is_empty(), "--env"), (self.cwd.is_some(), "--cwd")];
+        match unfit.into_iter().find(|(is_given, _)| *is_given && !is_task) {
+            Some((_, flag)) => {
+                Err(Failure::usage(format!("{flag} is for programs and scripts; this job is neither"))
+                    .hint("a handler is given values with -p KEY=VALUE"))
+            }
+            None => Ok(()),
         }
-        text.to_owned()
     }
 
     fn lay_over(&self, spec: &mut Value) {
@@ -294,7 +305,7 @@ mod tests {
     fn a_command_becomes_a_specification() {
         check(
             &["--", "/bin/echo", "a b", "{{ x }}"],
-            json!({ "name": "echo", "process": { "command": "/bin/echo", "args": ["a b", "{% raw %}{{ x }}{% endraw %}"] } }),
+            json!({ "name": "echo", "process": { "command": "/bin/echo", "args": ["a b", "{{ '{{' }} x }}"] } }),
         );
         check(
             &[
@@ -326,6 +337,31 @@ mod tests {
                 "parameters": { "day": { "type": "string" } },
             }),
         );
+    }
+
+    #[test]
+    fn what_a_handler_never_sees_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("h.yaml");
+        std::fs::write(&file, "name: h\nhandler: resize\n").unwrap();
+        for flag in ["--env=A=1", "--cwd=/tmp"] {
+            let line = Line::parse_from(["submit", flag, file.to_str().unwrap()]);
+            let failure = line.submit.spec().unwrap_err();
+            assert!(failure.message.contains("is for programs and scripts"), "{failure}");
+        }
+        Line::parse_from(["submit", file.to_str().unwrap()]).submit.spec().unwrap();
+    }
+
+    #[test]
+    fn any_text_is_an_argument() {
+        for text in ["{% endraw %}", "{% raw %}{{ x }}{% endraw %}", "{#", "a{{b}}\n"] {
+            let line = Line::parse_from(["submit", "--", "echo", text]);
+            let spec = line.submit.spec().unwrap();
+            spec::from_value(&spec).unwrap();
+            let template = spec["process"]["args"][0].as_str().unwrap().to_owned();
+            let rendered = spec::Template::from(template).render(&json!({}), 1_000).unwrap();
+            assert_eq!(rendered, text);
+        }
     }
 
     #[test]

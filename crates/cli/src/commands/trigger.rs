@@ -128,9 +128,9 @@ pub(super) struct Which {
 }
 
 const TRIGGERS: &[Column] = &[
-    Column::always("JOB"),
+    Column::name("JOB"),
     Column::always("TRIGGER"),
-    Column::always("WHEN"),
+    Column::free("WHEN"),
     Column::always("NEXT"),
     Column::always("IN"),
     Column::always("STATE"),
@@ -144,10 +144,10 @@ const OCCURRENCES: &[Column] = &[
     Column::always("OUTCOME"),
     Column::always("LATE"),
     Column::always("RUN"),
-    Column::always("WHY"),
+    Column::free("WHY"),
 ];
 const MOMENTS: &[Column] =
-    &[Column::always("LOCAL"), Column::always("UTC"), Column::always("IN"), Column::always("NOTE")];
+    &[Column::always("LOCAL"), Column::always("UTC"), Column::always("IN"), Column::free("NOTE")];
 
 impl Trigger {
     pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {

@@ -8,6 +8,7 @@ use mainspring_client::api::Run;
 use crate::context::Context;
 use crate::exit::{self, Exit};
 use crate::failure::Failure;
+use crate::flag;
 use crate::follow::sentence;
 
 /// What `wait` takes.
@@ -18,7 +19,7 @@ pub(crate) struct Wait {
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<String>,
     /// How long at most, such as 10m; then the exit code is 124
-    #[arg(long, value_name = "DURATION")]
+    #[arg(long, value_name = "DURATION", value_parser = flag::duration)]
     timeout: Option<String>,
 }
 

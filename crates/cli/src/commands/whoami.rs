@@ -18,8 +18,9 @@ impl Whoami {
         context.output.one(&me, || {
             let mut text = format!("{} at {}\n", (&me.subject).paint(BOLD), context.client.url());
             for grant in &me.grants {
-                let place = grant.namespace.as_ref().map_or_else(|| "everywhere".into(), ToString::to_string);
-                text.push_str(&format!("  {} in {place}\n", grant.role.name()));
+                let namespace = grant.namespace.as_ref();
+                let place = namespace.map_or_else(|| "everywhere".to_owned(), |path| format!("in {path}"));
+                text.push_str(&format!("  {} {place}\n", grant.role.name()));
             }
             if let Some(at) = me.expires_at {
                 text.push_str(&format!("  the token is good until {at}\n"));

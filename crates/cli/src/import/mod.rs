@@ -10,7 +10,6 @@ pub(crate) mod crontab;
 mod draft;
 mod imported;
 mod job_name;
-mod literal;
 mod note;
 pub(crate) mod systemd;
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Colours are dropped where they do not belong (`NO_COLOR`, pipes, `--color never`) by the streams of `anstream`, so
 //! that commands write styles without asking. Commands hand over values and rows; the format is the person's choice.
 
+mod bar;
 mod format;
 mod heat;
 mod paint;
@@ -10,7 +11,7 @@ mod screen;
 mod table;
 mod when;
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -18,7 +19,7 @@ use serde_json::Value;
 pub(crate) use format::{Colour, Format};
 pub(crate) use heat::{HeatRow, Shade, heat_map};
 pub(crate) use paint::{BAD, BOLD, DIM, GOOD, Paint, WARN, state_style};
-pub(crate) use screen::Screen;
+pub(crate) use screen::{Line, Round, Screen};
 pub(crate) use table::{Column, Row, Table};
 pub(crate) use when::{age, bytes, clock, count, span};
 
@@ -114,7 +115,7 @@ impl Output {
                     self.say(table.empty_words());
                     return Ok(());
                 }
-                self.line(table.render(self.format == Format::Wide))
+                self.line(table.render(self.format == Format::Wide, self.room()))
             }
             Format::Name => table().names().iter().try_for_each(|name| self.line(name)),
             Format::Json | Format::Yaml => {
@@ -128,18 +129,28 @@ impl Output {
         &self,
         items: &[T],
         table: impl FnOnce() -> Table,
-    ) -> Result<String, Failure> {
+    ) -> Result<Round, Failure> {
         let whole = || serde_json::json!({ "items": items });
-        match self.format {
-            Format::Json => serde_json::to_string(&whole()).map_err(unprintable),
-            Format::Yaml => Ok(format!("---\n{}", yaml(&whole())?.trim_end())),
-            Format::Name => Ok(table().names().join("\n")),
+        Ok(match self.format {
+            Format::Json => Round::plain(&serde_json::to_string(&whole()).map_err(unprintable)?),
+            Format::Yaml => Round::plain(&format!("---\n{}", yaml(&whole())?.trim_end())),
+            Format::Name => Round::plain(&table().names().join("\n")),
             Format::Table | Format::Wide => {
                 let table = table();
-                let words = || table.empty_words().to_owned();
-                Ok(if table.is_empty() { words() } else { table.render(self.format == Format::Wide) })
+                if table.is_empty() {
+                    Round::plain(table.empty_words())
+                } else {
+                    table.round(self.format == Format::Wide, self.room())
+                }
             }
-        }
+        })
+    }
+
+    /// How wide a table may be: a terminal breaks what is wider, a pipe and `-o wide` take all.
+    fn room(&self) -> Option<usize> {
+        let is_bound = self.format == Format::Table && std::io::stdout().is_terminal();
+        let size = is_bound.then(|| ratatui::crossterm::terminal::size().ok()).flatten();
+        size.map(|(width, _)| usize::from(width)).filter(|width| *width > 0)
     }
 
     /// One of many things as they come, for programs: a line of JSON, or a document of YAML.
@@ -163,6 +174,11 @@ impl Output {
 /// Whether standard error is to have colours: what `--color`, `NO_COLOR` and the terminal say together.
 pub(crate) fn talk_is_coloured() -> bool {
     anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
+}
+
+/// The same for standard output.
+pub(crate) fn data_is_coloured() -> bool {
+    anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never
 }
 
 /// A value as YAML.

@@ -14,9 +14,9 @@ use serde_json::json;
 
 use super::draft::{Draft, Task, Trigger, duration, misfire_skip};
 use super::job_name::{self, Names};
-use super::literal::literal;
 use super::note::{Kind, Note, Place, USERS};
 use super::{Import, Settings};
+use crate::literal::literal;
 use assignment::Surroundings;
 use entry::{Entry, Timing};
 

@@ -10,8 +10,8 @@ use super::span;
 use super::specifier::UnitName;
 use super::unit::{Assignment, Unit};
 use crate::import::draft::{Draft, Task, duration};
-use crate::import::literal::literal;
 use crate::import::note::Note;
+use crate::literal::literal;
 
 const SERVICE: &str = "Service";
 /// Keys that are translated below, or that change nothing here.

@@ -1,7 +1,7 @@
 //! Text that must stay as it is, in a field that is a template.
 
 /// The template that renders to this text.
-pub(super) fn literal(text: &str) -> String {
+pub(crate) fn literal(text: &str) -> String {
     if !["{{", "{%", "{#"].iter().any(|mark| text.contains(mark)) {
         return text.to_owned();
     }
