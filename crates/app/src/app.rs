@@ -42,6 +42,8 @@ pub struct Options {
     /// A job's row and the files that it names, when a run of it is submitted. A change by this process holds at once, by another within this time;
     /// zero reads it every time.
     pub job_ttl: Duration,
+    /// How long a caller waits for what is written.
+    pub store_wait: Duration,
 }
 
 /// The use cases. Each takes a [`Caller`], checks that they may, does it, and writes down that it was done.
@@ -61,7 +63,11 @@ pub struct App {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { principal_ttl: Duration::from_secs(5), job_ttl: Duration::from_millis(500) }
+        Self {
+            principal_ttl: Duration::from_secs(5),
+            job_ttl: Duration::from_millis(500),
+            store_wait: Duration::from_secs(10),
+        }
     }
 }
 
@@ -70,7 +76,7 @@ impl App {
     pub fn new(parts: Parts, options: Options) -> Arc<Self> {
         let Parts { store, cells, logs, artifacts, chain } = parts;
         Arc::new(Self {
-            journal: Journal::new(store.clone(), now_of(&cells), chain),
+            journal: Journal::new(store.clone(), now_of(&cells), chain, options.store_wait),
             strangers: Strangers::default(),
             principals: Principals::new(options.principal_ttl),
             jobs: Jobs::new(options.job_ttl),

@@ -25,6 +25,7 @@ mod retention;
 mod seat;
 mod server;
 mod settle;
+mod timely;
 
 pub use error::Error;
 pub use identity::IdentityError;

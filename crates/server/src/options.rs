@@ -37,6 +37,8 @@ pub struct Options {
     pub waiting_max: usize,
     /// How often an open stream makes sure that whoever listens still may; a node's connection half as often.
     pub recheck_every: Duration,
+    /// How long a caller waits for a store that does not answer.
+    pub store_wait: Duration,
     /// How long history is kept that says nothing about it itself.
     pub keeping: Keeping,
 }
@@ -67,6 +69,7 @@ impl Options {
             resident: None,
             waiting_max: mainspring_engine::Config::default().waiting_max,
             recheck_every: Duration::from_secs(15),
+            store_wait: Duration::from_secs(10),
             keeping: Keeping::default(),
         }
     }

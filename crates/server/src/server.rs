@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use mainspring_app::audit::Chain;
 use mainspring_app::ports::Artifacts;
 use mainspring_app::{App, Parts, residents};
@@ -36,6 +37,7 @@ use crate::news::Newsroom;
 use crate::nodes::{Door, Files, NodeService};
 use crate::options::Options;
 use crate::seat::{self, Hints, Seat};
+use crate::timely::Timely;
 
 /// Nobody but this process can open the store, so nobody can take its cells: leases need no quick renewal.
 const LONE_LEASE_TTL: Duration = Duration::from_secs(300);
@@ -51,6 +53,8 @@ pub struct Server {
     /// The store's file is this process's alone.
     _file: Option<StoreFile>,
     store: Arc<dyn Store>,
+    /// The same for whoever serves callers.
+    timely: Arc<Timely>,
     clock: Clock,
     listener: TcpListener,
     url: String,
@@ -107,11 +111,12 @@ impl Server {
             health: &health,
         };
         let (handles, seats) = common.take(&identity, &seats_stop).into_iter().unzip();
+        let timely = Arc::new(Timely::new(Arc::clone(&store), options.store_wait));
         let cells = Arc::new(LocalCells {
             seats: handles,
             count: options.cells,
             member: identity.member,
-            store: Arc::clone(&store),
+            store: Arc::clone(&timely) as _,
             clock,
             news,
             chain: Arc::clone(&chain),
@@ -122,26 +127,29 @@ impl Server {
         let vault = open_vault(&options)?;
         let artifacts = open_artifacts(&options)?;
         if is_shared(&options.store) && (options.logs.is_none() || options.artifacts.is_none()) {
-            info!(
-                "logs or artifacts are kept on this machine; for several servers, give server.logs and server.artifacts a place that all of them reach"
+            warn!(
+                "logs or artifacts are kept on this machine, where other servers do not find them; for several servers, give server.logs and server.artifacts a place that all of them reach"
             );
         }
         let ownership = Ownership { cells: Arc::clone(&cells), store: Arc::clone(&store) };
         let logs = Arc::new(Logs::new(vault.clone(), ownership, options.data.as_path().into()));
         let parts = Parts {
-            store: Arc::clone(&store),
+            store: Arc::clone(&timely) as _,
             cells: Arc::clone(&cells) as _,
             logs: Arc::clone(&logs) as _,
             artifacts: Some(Arc::clone(&artifacts)),
             chain,
         };
-        let app = App::new(parts, mainspring_app::Options::default());
+        let app_options =
+            mainspring_app::Options { store_wait: options.store_wait, ..mainspring_app::Options::default() };
+        let app = App::new(parts, app_options);
         Ok(Self {
             _file: None,
             local_url,
             options,
             identity,
             store,
+            timely,
             clock,
             listener,
             url,
@@ -219,8 +227,17 @@ impl Server {
     }
 
     fn edge(&self, stop: &CancellationToken) -> http::Edge {
-        let cells = Arc::clone(&self.cells);
-        let waits_for = move || if cells.is_ready() { Vec::new() } else { vec!["cells".to_owned()] };
+        let (cells, store) = (Arc::clone(&self.cells), Arc::clone(&self.timely));
+        let waits_for = move || {
+            let (cells, store) = (Arc::clone(&cells), Arc::clone(&store));
+            let missing = async move {
+                let (cells, store) = (cells.is_ready(), store.answers().await);
+                let missing =
+                    [(cells, "cells"), (store, "store")].into_iter().filter(|(is_there, _)| !is_there);
+                missing.map(|(_, what)| what.to_owned()).collect()
+            };
+            missing.boxed()
+        };
         http::Edge {
             app: Arc::clone(&self.app),
             is_public: self.options.roles.api,

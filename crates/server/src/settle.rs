@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use mainspring_store::{Outcome, Result, Store, Transaction, resend};
-use tokio::time::{Instant, sleep};
+use mainspring_store::{Error, Outcome, Result, Store, Transaction, resend};
+use tokio::time::{Instant, sleep, timeout_at};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
@@ -17,14 +17,19 @@ pub(crate) async fn settle(
 ) -> Result<Vec<Outcome>> {
     let end = Instant::now() + patience;
     let mut pause = FIRST_PAUSE;
-    let mut answer = store.commit(transaction.clone()).await;
+    let mut answer = in_time(end, store.commit(transaction.clone())).await;
     while let Err(error) = &answer
         && error.is_transient()
         && Instant::now() + pause < end
     {
         sleep(pause).await;
         pause = (pause * 2).min(PAUSE_MAX);
-        answer = resend(store, transaction.clone()).await;
+        answer = in_time(end, resend(store, transaction.clone())).await;
     }
     answer
+}
+
+/// The store goes on with what nobody waits for any longer.
+async fn in_time<T>(end: Instant, answer: impl Future<Output = Result<T>>) -> Result<T> {
+    timeout_at(end, answer).await.unwrap_or_else(|late| Err(Error::unknown(late)))
 }

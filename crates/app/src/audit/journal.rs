@@ -5,9 +5,11 @@
 //! and must not undo what others ask for. Denials that come while others are written wait and share a record.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use mainspring_model::{ErrorCode, Timestamp};
 use mainspring_store::{Error, Outcome, Store, Transaction, Write, resend};
+use tokio::time::timeout;
 
 use super::{Chain, Entry, told};
 use crate::error::Result;
@@ -29,12 +31,14 @@ struct Inner {
     waiting: Mutex<Vec<Entry>>,
     /// One commit of entries alone at a time.
     turn: tokio::sync::Mutex<()>,
+    /// How long a caller waits for a commit, which goes on without them.
+    wait: Duration,
 }
 
 impl Journal {
-    pub(crate) fn new(store: Arc<dyn Store>, now: Now, chain: Arc<Chain>) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, now: Now, chain: Arc<Chain>, wait: Duration) -> Self {
         let (waiting, turn) = Default::default();
-        Self { inner: Arc::new(Inner { store, now, chain, waiting, turn }) }
+        Self { inner: Arc::new(Inner { store, now, chain, waiting, turn, wait }) }
     }
 
     /// Writes all of it, or nothing but the entry and an error.
@@ -51,7 +55,8 @@ impl Journal {
         told();
         let inner = self.inner.clone();
         let task = tokio::spawn(async move { inner.commit(writes, entry).await });
-        let outcomes = task.await.map_err(|error| {
+        let ended = timeout(self.inner.wait, task).await.map_err(Error::unknown)?;
+        let outcomes = ended.map_err(|error| {
             tracing::error!(%error, "a commit ended early");
             crate::Error::new(ErrorCode::Internal, "the change ended early")
         })?;
@@ -64,7 +69,8 @@ impl Journal {
         lock(&self.inner.waiting).push(entry);
         let inner = self.inner.clone();
         let task = tokio::spawn(async move { inner.write_waiting().await });
-        if let Err(error) = task.await {
+        // It is written when the store is back, whether or not somebody waits.
+        if let Ok(Err(error)) = timeout(self.inner.wait, task).await {
             tracing::error!(%error, "an entry of the audit was not written");
         }
     }
@@ -145,8 +151,6 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use mainspring_model::MemberId;
     use mainspring_store::{Record, RecordQuery};
     use mainspring_store_mem::MemStore;
@@ -166,7 +170,7 @@ mod tests {
         let store = MemStore::default();
         let chain = Arc::new(Chain::new(MemberId::MIN, Duration::from_secs(60)));
         let now: Now = Arc::new(|| Timestamp::from_micros(5));
-        let journal = Journal::new(Arc::new(store.clone()), now, Arc::clone(&chain));
+        let journal = Journal::new(Arc::new(store.clone()), now, Arc::clone(&chain), Duration::from_secs(10));
         World { store, chain, journal }
     }
 

@@ -7,6 +7,7 @@ use axum::Router;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
+use futures_util::future::BoxFuture;
 use mainspring_app::App;
 use mainspring_model::ErrorCode;
 use tokio_util::sync::CancellationToken;
@@ -15,7 +16,7 @@ use super::failure::Failure;
 use super::{frame, routes};
 
 /// Tells what the process still waits for; nothing when it is ready.
-pub type Readiness = Arc<dyn Fn() -> Vec<String> + Send + Sync>;
+pub type Readiness = Arc<dyn Fn() -> BoxFuture<'static, Vec<String>> + Send + Sync>;
 
 /// What handlers share.
 #[derive(Clone)]

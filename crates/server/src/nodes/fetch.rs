@@ -42,7 +42,7 @@ impl Files {
         })?;
         let content = content.ok_or_else(|| {
             Status::not_found(format!(
-                "{digest} is not in the repository; `mainspring artifact push` puts it there"
+                "{digest} is not in the repository of this server; `mainspring artifact push` puts it there, unless the servers do not share one (server.artifacts)"
             ))
         })?;
         Ok(Box::pin(content.map(|data| match data {

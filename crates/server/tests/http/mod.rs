@@ -5,6 +5,7 @@ mod audit;
 mod backfills;
 mod calendars;
 mod cluster;
+mod hanging;
 mod hooks;
 mod jobs;
 mod load;

@@ -83,7 +83,7 @@ async fn health() -> Answer {
 }
 
 async fn ready(State(edge): Context) -> Answer {
-    let waits_for = (edge.readiness)();
+    let waits_for = (edge.readiness)().await;
     let ready = waits_for.is_empty();
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     json(status, &Readiness { ready, waits_for })
