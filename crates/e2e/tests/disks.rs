@@ -127,7 +127,8 @@ fn a_full_server_acknowledges_nothing_that_it_cannot_keep() {
         Some(answer)
     });
     let words = String::from_utf8(refused.stderr).unwrap();
-    assert!(words.contains("cannot be reached") || words.contains("store"), "{words}");
+    assert_eq!(refused.status.code(), Some(6), "{words}");
+    assert!(words.contains("store_unavailable"), "{words}");
     // What is there can be read all the while.
     assert_eq!(world.run(&kept[0])["run"]["id"], kept[0].as_str());
     world.free_disk("server");

@@ -1,5 +1,7 @@
 //! What happens every day: a task, its output, its result, its failure and the reasons for all of it.
 
+use serde_json::json;
+
 use crate::world::{Store, World, find, on_every_store};
 
 on_every_store! {
@@ -39,12 +41,20 @@ pub(crate) fn output_exit_code_and_result(store: Store) {
 
 fn a_failing_task_is_retried_and_says_why(store: Store) {
     let world = World::new(store);
-    std::fs::write(
-        world.path("flaky.yaml"),
-        "name: flaky\nscript: |\n  echo try $MAINSPRING_ATTEMPT\n  exit 9\nretry: {max: 1, backoff: {kind: fixed, base: 2s, jitter: 0}}\n",
-    )
-    .unwrap();
-    let run = world.text(&["submit", "-q", "-o", "name", "flaky.yaml"]).trim().to_owned();
+    let script = format!(
+        "echo $MAINSPRING_ATTEMPT >> {}; while [ ! -e {} ]; do sleep 0.05; done; exit 9",
+        world.path("begun").display(),
+        world.path("go").display()
+    );
+    let retry = json!({ "max": 1, "backoff": { "kind": "fixed", "base": "2s", "jitter": 0 } });
+    let run = world.submit_job(&json!({ "name": "flaky", "script": script, "retry": retry }));
+    world.until_file("begun");
+    let why = world.until("the server knows that it executes", |world| {
+        let why = world.json(&["why", &run]);
+        (why["state"] == "running").then_some(why)
+    });
+    assert_eq!(why["summary"], "attempt 1 runs on one", "{why}");
+    std::fs::write(world.path("go"), "").unwrap();
     let why = world.until("it waits for its back-off", |world| {
         let why = world.json(&["why", &run]);
         (why["reason"]["kind"] == "backoff").then_some(why)
@@ -52,6 +62,9 @@ fn a_failing_task_is_retried_and_says_why(store: Store) {
     assert_eq!(why["state"], "failed");
     assert!(why["summary"].as_str().unwrap().contains("attempt 2 of 2"), "{why}");
     assert_eq!(world.wait(&run), Some(9));
+    let why = world.json(&["why", &run]);
+    assert_eq!((&why["state"], &why["cause"]["exit_code"]), (&json!("final_failed"), &json!(9)), "{why}");
+    assert!(why["summary"].as_str().unwrap().contains("exit"), "{why}");
     let run = world.run(&run);
     assert_eq!(run["run"]["state"], "final_failed");
     let attempts = run["attempts"].as_array().unwrap();

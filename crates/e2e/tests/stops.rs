@@ -1,12 +1,18 @@
 //! Ending tasks: by a person, by a timeout, by a drain; the whole tree of them, however it forked.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use crate::world::{Store, World, lives, on_every_store};
+use mainspring_model::time;
+use serde_json::{Value, json};
+
+use crate::world::{Store, World, find, lives, on_every_store};
 
 on_every_store! {
     a_cancel_ends_a_daemonizing_tree
+    a_cancel_ends_what_forked_beside_a_living_neighbour
     a_timeout_ends_the_attempt
+    every_limit_in_time_is_kept_and_told
     a_drained_node_takes_nothing_and_moves_the_rest
     a_server_that_is_asked_to_end_does_so_at_once
     an_agent_that_is_asked_to_end_leaves_nothing_behind
@@ -16,8 +22,10 @@ on_every_store! {
 fn a_cancel_ends_a_daemonizing_tree(store: Store) {
     let world = World::new(store);
     let script = format!(
-        "trap '' TERM; setsid sh -c 'trap \"\" TERM; (echo $$ > {child}; sleep 1000) & sleep 1000' & echo $$ > {own}; sleep 1000",
+        "trap '' TERM; setsid sh -c 'trap \"\" TERM; sh -c \"echo \\$\\$ > {child}; exec sleep 1000\" & \
+         echo $$ > {middle}; sleep 1000' & echo $$ > {own}; sleep 1000",
         child = world.path("child").display(),
+        middle = world.path("middle").display(),
         own = world.path("own").display(),
     );
     std::fs::write(
@@ -29,14 +37,50 @@ fn a_cancel_ends_a_daemonizing_tree(store: Store) {
     )
     .unwrap();
     let run = world.text(&["submit", "-q", "-o", "name", "stubborn.yaml"]).trim().to_owned();
-    let (child, own) = (world.until_file("child"), world.until_file("own"));
-    assert!(lives(&child) && lives(&own));
+    let tree: BTreeSet<String> = ["child", "middle", "own"].map(|name| world.until_file(name)).into();
+    assert!(tree.len() == 3 && tree.iter().all(|pid| lives(pid)), "{tree:?}");
     world.text(&["cancel", &run]);
     world.wait(&run);
+    assert!(!tree.iter().any(|pid| lives(pid)), "nothing of it lives when it is over\n{}", world.logs());
     let run = world.run(&run);
     assert_eq!(run["run"]["state"], "cancelled");
     assert_eq!(run["run"]["cause"]["by"], "admin");
-    world.until("nothing of it lives", |_| (!lives(&child) && !lives(&own)).then_some(()));
+    let took = between(&run, "cancel_requested", "ended");
+    assert!(took <= Duration::from_secs(1 + 5), "grace and five seconds: {took:?} {}", run["timeline"]);
+}
+
+/// The time between two events of a run's own timeline.
+fn between(run: &Value, from: &str, to: &str) -> Duration {
+    let at = |kind: &str| {
+        let event =
+            find(&run["timeline"], "kind", kind).unwrap_or_else(|| panic!("{kind}: {}", run["timeline"]));
+        time::text::parse(event["at"].as_str().unwrap()).unwrap()
+    };
+    at(to).since(at(from))
+}
+
+fn a_cancel_ends_what_forked_beside_a_living_neighbour(store: Store) {
+    let world = World::new(store);
+    let pids = world.path("pids").display().to_string();
+    // It forgets its surroundings, its session and its output: nothing of it tells whose it is.
+    let stray = format!("sh -c 'echo $$ > {pids}; exec env -i setsid sleep 4321'");
+    let stray = format!("({stray} </dev/null >/dev/null 2>&1 &); sleep 30");
+    let submit = |script: String| world.submit(&["--retries", "0"], &script);
+    let (run, neighbour) = std::thread::scope(|scope| {
+        let neighbour = scope.spawn(|| submit("sleep 600".to_owned()));
+        let run = scope.spawn(|| submit(stray));
+        (run.join().unwrap(), neighbour.join().unwrap())
+    });
+    let pid = world.until_file("pids");
+    world.until("it has forgotten all", |_| {
+        let line = std::fs::read(format!("/proc/{}/cmdline", pid.trim())).ok()?;
+        line.starts_with(b"sleep\04321").then_some(())
+    });
+    world.text(&["cancel", &run]);
+    world.wait(&run);
+    assert_eq!(world.state(&run), "cancelled");
+    assert!(!lives(&pid), "{}", world.logs());
+    assert_eq!(world.state(&neighbour), "running");
 }
 
 fn a_timeout_ends_the_attempt(store: Store) {
@@ -47,6 +91,36 @@ fn a_timeout_ends_the_attempt(store: Store) {
     assert_eq!(described["run"]["state"], "final_failed");
     assert_eq!(described["run"]["cause"]["kind"], "timeout", "{described}");
     assert_eq!(world.text(&["logs", &run]), "begun\n");
+}
+
+fn every_limit_in_time_is_kept_and_told(store: Store) {
+    let mut world = World::bare(store);
+    world.set("AGENT__ALLOWED_NETWORKS", "127.0.0.0/8");
+    world.add_agent("one");
+    // It is connected to and never answers, so what it was asked for never comes.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let page = format!("http://{}/page", silent.local_addr().unwrap());
+    let cases = [
+        ("queue", json!({ "placement": { "selector": "name=nowhere" }, "timeout": { "queue": "1s" } })),
+        ("start", json!({ "inputs": { "page": page }, "timeout": { "start": "1s" } })),
+        ("heartbeat", json!({ "timeout": { "heartbeat": "1s", "stop_grace": "1s" } })),
+        ("total", json!({ "timeout": { "total": "1s", "stop_grace": "1s" } })),
+    ];
+    for (limit, mut job) in cases {
+        job["name"] = json!(limit);
+        job["script"] = json!("sleep 1000");
+        job["retry"] = json!(0);
+        std::fs::write(world.path("job.json"), job.to_string()).unwrap();
+        let begun = Instant::now();
+        let ended = world.mainspring(&["submit", "--wait", "job.json"]);
+        assert_eq!(ended.status.code(), Some(124), "{limit}: {ended:?}\n{}", world.logs());
+        assert!(begun.elapsed() >= Duration::from_secs(1), "{limit}");
+        let runs = world.json(&["runs", "--limit", "10"]);
+        let run = world.run(find(&runs["items"], "job_name", limit).unwrap()["id"].as_str().unwrap());
+        assert_eq!(run["run"]["state"], "final_failed", "{run}");
+        let cause = &run["run"]["cause"];
+        assert_eq!((&cause["kind"], &cause["limit"]), (&json!("timeout"), &json!(limit)), "{run}");
+    }
 }
 
 fn a_drained_node_takes_nothing_and_moves_the_rest(store: Store) {
