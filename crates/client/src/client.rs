@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use reqwest::header::{AUTHORIZATION, LOCATION, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{Response, StatusCode, Url};
 use serde::de::DeserializeOwned;
 
@@ -101,6 +101,12 @@ impl Builder {
             .map_err(|error| Error::Setup(format!("`{}` is not a URL: {error}", self.url)))?;
         if !matches!(base.scheme(), "http" | "https") || base.cannot_be_a_base() {
             return Err(Error::Setup(format!("`{}` does not begin with http:// or https://", self.url)));
+        }
+        // A token goes into a line of a request: what does not fit there would look like a broken connection.
+        if self.token.as_ref().is_some_and(|token| HeaderValue::from_str(token).is_err()) {
+            return Err(Error::Setup(
+                "the token is malformed: there is a line break or a strange letter in it".into(),
+            ));
         }
         // A program that has chosen its provider keeps it.
         if rustls::crypto::CryptoProvider::get_default().is_none() {

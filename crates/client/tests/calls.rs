@@ -107,6 +107,8 @@ async fn nobody_there_is_told_apart() {
     assert!(matches!(client.me().await.unwrap_err(), Error::Unreachable { .. }));
     assert!(matches!(Client::builder("ftp://x").build().unwrap_err(), Error::Setup(_)));
     assert!(matches!(Client::builder("nonsense").build().unwrap_err(), Error::Setup(_)));
+    let malformed = Client::builder("http://h").token("ms_a\nb").build().unwrap_err();
+    assert!(matches!(&malformed, Error::Setup(words) if words.contains("malformed")), "{malformed:?}");
 }
 
 #[tokio::test]
