@@ -50,7 +50,7 @@ async fn serve(
     let stop = Stop::new()?.listen();
     let data = options.data.clone();
     // Before anything is made: a busy port must leave no folder and no sidecar behind.
-    roles::check_port(options.listen)?;
+    roles::check_port(options.listen).await?;
     make_folders(&options).map_err(|error| {
         Failure::failed(format!("data folder {}: {error}", data.display())).hint(roles::OTHER_DATA)
     })?;

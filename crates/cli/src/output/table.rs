@@ -217,13 +217,11 @@ fn shorten(text: &str, most: usize) -> String {
 /// The line without blanks at its end, which may stand before the end of a style.
 fn trimmed(line: &str) -> String {
     let line = line.trim_end();
-    let Some(text) = line.strip_suffix(RESET) else { return line.to_owned() };
-    let kept = text.trim_end();
-    if kept.len() == text.len() { line.to_owned() } else { format!("{kept}{RESET}") }
+    let at = line.rfind("\x1b[").unwrap_or(line.len());
+    let (text, end) = line.split_at(at);
+    let is_style = |end: &str| end[2..].bytes().all(|byte| byte.is_ascii_digit() || b";m".contains(&byte));
+    if end.is_empty() || !is_style(end) { line.to_owned() } else { format!("{}{end}", text.trim_end()) }
 }
-
-/// What comfy-table writes behind styled text.
-const RESET: &str = "\x1b[0m";
 
 fn cell(text: &str, style: Style) -> Cell {
     let mut cell = Cell::new(text);
@@ -249,7 +247,7 @@ fn cell(text: &str, style: Style) -> Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::GOOD;
+    use crate::output::{DIM, GOOD};
 
     const COLUMNS: &[Column] = &[
         Column::always("NAME"),
@@ -261,14 +259,14 @@ mod tests {
 
     fn sample(age: &str) -> Table {
         Table::new(COLUMNS, "none").rows([
-            Row::new("a").cell("backup").cell(age).cell("n1").styled("success", GOOD).cell(""),
+            Row::new("a").cell("backup").cell(age).cell("n1").styled("success", GOOD).styled("", DIM),
             Row::new("b").cell("report").cell(age).cell("").cell("two\nlines").cell("some words 等待 here"),
         ])
     }
 
     fn plain(wide: bool, room: Option<usize>) -> String {
         let text = sample("1s").render(wide, room);
-        let is_padded = |line: &str| line.ends_with(" \x1b[0m") || line.ends_with(' ');
+        let is_padded = |line: &str| anstream::adapter::strip_str(line).to_string().ends_with(' ');
         assert!(!text.lines().any(is_padded), "{text:?}");
         anstream::adapter::strip_str(&text).to_string()
     }

@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use mainspring_server::{Options, Roles};
@@ -14,6 +15,8 @@ use crate::failure::Failure;
 const SETTINGS: &str = "`mainspring config list -o wide` shows every setting, with its default";
 const DATA: &str = "mainspring-data";
 const LISTEN: &str = "127.0.0.1:7468";
+/// How long a process that was killed may hold its port.
+const DYING_MAX: Duration = Duration::from_secs(1);
 
 /// What a server takes.
 #[derive(Debug, Default, Clone, Args)]
@@ -61,14 +64,21 @@ impl ServerFlags {
     }
 }
 
-/// Whether somebody listens there already. The server itself has the last word, when it listens.
-pub(crate) fn check_port(listen: SocketAddr) -> Result<(), Failure> {
-    match TcpListener::bind(listen) {
-        Err(error) if error.kind() == ErrorKind::AddrInUse => {
-            Err(Failure::failed(format!("cannot listen on {listen}: {error}"))
-                .hint("is a server up already? `--listen 127.0.0.1:0` takes a port that is free"))
+/// Whether somebody else listens there for longer than a process takes to die: one that was killed just now may hold the
+/// port for a moment. The server itself has the last word, when it listens.
+pub(crate) async fn check_port(listen: SocketAddr) -> Result<(), Failure> {
+    let begun = Instant::now();
+    loop {
+        match TcpListener::bind(listen) {
+            Err(error) if error.kind() == ErrorKind::AddrInUse && begun.elapsed() < DYING_MAX => {
+                tokio::time::sleep(DYING_MAX / 20).await;
+            }
+            Err(error) if error.kind() == ErrorKind::AddrInUse => {
+                return Err(Failure::failed(format!("cannot listen on {listen}: {error}"))
+                    .hint("is a server up already? `--listen 127.0.0.1:0` takes a port that is free"));
+            }
+            Ok(_) | Err(_) => return Ok(()),
         }
-        Ok(_) | Err(_) => Ok(()),
     }
 }
 
