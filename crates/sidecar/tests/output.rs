@@ -2,9 +2,10 @@
 
 use mainspring_sidecar::log::{FrameKind, frames};
 use mainspring_sidecar::protocol::{End, Event, LogCaps, Request};
+use rustix::process::Signal;
 
 use crate::disk::SmallDisk;
-use crate::sidecar::{Sidecar, shell};
+use crate::sidecar::{Sidecar, gated, shell, signal, wait_gone};
 
 #[test]
 fn both_streams_are_marked_timed_and_in_order() {
@@ -33,6 +34,25 @@ fn both_streams_are_marked_timed_and_in_order() {
         }
     }
     assert_eq!(live, bytes);
+}
+
+#[test]
+fn what_was_written_first_is_stored_first_though_it_is_read_later() {
+    for (first, script) in
+        [(FrameKind::Stderr, "echo 1 >&2; echo 2"), (FrameKind::Stdout, "echo 1; echo 2 >&2")]
+    {
+        let mut sidecar = Sidecar::start();
+        let (start, gate) = gated(&sidecar, ":", script);
+        sidecar.order(&start);
+        let pid = sidecar.started(start.key);
+        signal(sidecar.pid, Signal::STOP);
+        std::fs::write(gate, "go\n").unwrap();
+        wait_gone(pid);
+        signal(sidecar.pid, Signal::CONT);
+        sidecar.finished(start.key);
+        let bytes = std::fs::read(sidecar.layout.log(&start.key)).unwrap();
+        assert_eq!(frames(&bytes).next().unwrap().kind, first);
+    }
 }
 
 #[test]

@@ -20,10 +20,10 @@ const READS_PER_TURN: usize = 4;
 const READS_AT_THE_END: usize = 64;
 
 impl Supervisor {
-    /// Reads both pipes of a task, output before errors.
-    pub(super) fn read_output(&mut self, slot: usize) {
-        self.drain(slot, FrameKind::Stdout, READS_PER_TURN);
-        self.drain(slot, FrameKind::Stderr, READS_PER_TURN);
+    /// Reads a pipe of a task that has something. The kernel tells of pipes in the order in which they got it, so what was
+    /// written first to one is stored before what was written later to the other.
+    pub(super) fn read_output(&mut self, slot: usize, kind: FrameKind) {
+        self.drain(slot, kind, READS_PER_TURN);
     }
 
     /// Reads what is left in the pipes of a task that is over, and closes them.

@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::journal::Journal;
 use crate::key::AttemptKey;
 use crate::layout::Layout;
-use crate::log::CONTENT_AT;
+use crate::log::{CONTENT_AT, FrameKind};
 use crate::open_files::TaskLimit;
 use crate::options::Options;
 use crate::procfs;
@@ -213,7 +213,8 @@ impl Supervisor {
             Source::Signal => self.take_signals(),
             Source::Watch => self.read_progress(),
             Source::Connection(number) => self.read_requests(number),
-            Source::Stdout(slot) | Source::Stderr(slot) => self.read_output(slot),
+            Source::Stdout(slot) => self.read_output(slot, FrameKind::Stdout),
+            Source::Stderr(slot) => self.read_output(slot, FrameKind::Stderr),
             Source::Pidfd(slot) => self.await_status(slot),
         }
     }
