@@ -121,6 +121,7 @@ impl Task {
             return Some(awaits.look_at_us);
         }
         let stage = match self.stage {
+            Stage::Running if self.exit.is_some() => None,
             Stage::Running => [self.terms.timeout_at_us, self.terms.deadline_us].into_iter().flatten().min(),
             Stage::Stopping { kill_at_us, look_at_us, .. } => {
                 Some(self.killed_at(kill_at_us).min(look_at_us))

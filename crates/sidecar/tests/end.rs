@@ -3,8 +3,9 @@
 use mainspring_sidecar::clock::monotonic_us;
 use mainspring_sidecar::log::FrameKind;
 use mainspring_sidecar::protocol::{End, Event, Output, Request, Rlimit, RlimitKind, Start, StopCause};
+use rustix::process::Signal;
 
-use crate::sidecar::{Sidecar, is_running, pid_in, shell, wait_gone};
+use crate::sidecar::{Sidecar, gated, is_running, pid_in, shell, signal, wait_gone};
 
 #[test]
 fn exit_code_signal_usage_and_result() {
@@ -119,6 +120,26 @@ fn timeout_and_lease_end_it_without_an_agent() {
     assert_eq!(sidecar.finished(timed.key).stopped_by, Some(StopCause::Timeout));
     let finished = sidecar.finished(leased.key);
     assert_eq!((finished.end, finished.stopped_by), (End::Signalled(9), Some(StopCause::LeaseOver)));
+}
+
+#[test]
+fn a_task_that_ends_at_its_timeout_does_not_stop_the_sidecar() {
+    let mut sidecar = Sidecar::start();
+    let (mut start, gate) = gated(&sidecar, ":", "exit 3");
+    start.run_timeout_ms = Some(300);
+    sidecar.order(&start);
+    let pid = sidecar.started(start.key);
+    let timeout_us = monotonic_us() + 300_000;
+    // Both have happened when it looks.
+    signal(sidecar.pid, Signal::STOP);
+    std::fs::write(gate, "go\n").unwrap();
+    wait_gone(pid);
+    while monotonic_us() <= timeout_us {
+        std::thread::yield_now();
+    }
+    signal(sidecar.pid, Signal::CONT);
+    let finished = sidecar.finished(start.key);
+    assert_eq!((finished.end, finished.stopped_by), (End::Exited(3), None));
 }
 
 #[test]

@@ -95,6 +95,7 @@ impl Supervisor {
         self.tell_progress(slot, true);
         let mut task = self.tasks.remove(slot);
         self.by_key.remove(&task.key);
+        self.timers.forget(slot);
         for watch in task.watches.into_iter().flatten() {
             self.forget_watch(watch);
         }

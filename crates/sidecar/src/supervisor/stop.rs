@@ -52,7 +52,12 @@ impl Supervisor {
     pub(super) fn act_on_time(&mut self) {
         let now_us = monotonic_us();
         let mut settling = Vec::new();
-        while let Some(slot) = self.timers.due(now_us) {
+        let due = self.timers.due(now_us);
+        if !due.is_empty() {
+            // What has ended by itself is not stopped for being late.
+            self.reap();
+        }
+        for slot in due {
             let Some(task) = self.tasks.get_mut(slot) else { continue };
             match task.due(now_us) {
                 // When its lease is over another node may have the run: nothing of it may be left by then.
