@@ -74,7 +74,7 @@ fn a_cancel_ends_what_forked_beside_a_living_neighbour(store: Store) {
     let pid = world.until_file("pids");
     world.until("it has forgotten all", |_| {
         let line = std::fs::read(format!("/proc/{}/cmdline", pid.trim())).ok()?;
-        line.starts_with(b"sleep\04321").then_some(())
+        line.starts_with(b"sleep\x004321").then_some(())
     });
     world.text(&["cancel", &run]);
     world.wait(&run);
