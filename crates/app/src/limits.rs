@@ -34,6 +34,8 @@ pub(crate) const LOG_FRAME_BYTES_MAX: usize = 80 << 10;
 pub(crate) const LOG_PIECE_BYTES_MAX: usize = 5 << 20;
 /// Rows of roll-ups in one answer.
 pub(crate) const STATS_ROWS_MAX: usize = 10_000;
+/// Pages of so many rows that are added up for one answer.
+pub(crate) const STATS_PAGES_MAX: usize = 100;
 /// Days of planned load that are told when nobody says how many.
 pub(crate) const LOAD_DAYS_DEFAULT: u16 = 7;
 /// Days of planned load in one answer.

@@ -105,3 +105,39 @@ async fn the_cluster_is_looked_at() {
     assert_eq!(world.get("/v1/nodes").await.expect(200)["items"], json!([]));
     assert_eq!(world.get("/v1/pools").await.expect(200)["items"], json!([]));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn statistics_add_up_all_that_is_asked_for() {
+    use mainspring_model::{CellId, CounterKey, Counts, JobId, MemberId, Timestamp, counter};
+    use mainspring_store::{Fence, LeaseGrant, LeaseRequest, Store, Transaction, Write};
+
+    let store = std::sync::Arc::new(mainspring_store_mem::MemStore::default());
+    let now = store.clock().await.expect("a clock");
+    let count = |namespace: &str, number: u128| {
+        let key = CounterKey {
+            namespace: namespace.parse().expect("a namespace"),
+            job: JobId::new(Timestamp::ZERO, number),
+            hour: counter::hour_of(now - std::time::Duration::from_secs(7_200)),
+        };
+        Write::AddCounts(Box::new((key, Counts { success: 1, ..Counts::default() })))
+    };
+    let (cell, member) = (CellId(9), MemberId::MIN);
+    let request = LeaseRequest { cell, member, observed: None, expires_at: now };
+    let Ok(LeaseGrant::Granted(lease)) = store.acquire_lease(request).await else { panic!("nobody has it") };
+    let fence = |seq| Fence { cell, epoch: lease.epoch, seq };
+    let crowd: Vec<Write> = (0..6_000).map(|number| count("crowd", number)).collect();
+    store.commit(Transaction::fenced(fence(1), crowd)).await.expect("a commit");
+    let more = (6_000..12_000)
+        .map(|number| count("crowd", number))
+        .chain([count("quiet", 20_000), count("still", 20_001)]);
+    store.commit(Transaction::fenced(fence(2), more.collect())).await.expect("a commit");
+    let data = tempfile::tempdir().expect("a folder");
+    let world = World::beside(store, data, None, |_| {}).await;
+    let all = world.get("/v1/stats").await.expect(200);
+    assert_eq!((&all["total"]["success"], &all["truncated"]), (&json!(12_002), &json!(true)));
+    assert_eq!(all["hours"].as_array().map(Vec::len), Some(10_000));
+    let ann = world.somebody("ann", Some("quiet"), Some("viewer")).await;
+    world.put("/v1/members/ann?namespace=still", json!({"role": "viewer"})).await.expect(201);
+    let own = world.call(&ann, "GET", "/v1/stats", None).await.expect(200);
+    assert_eq!((&own["total"]["success"], &own["truncated"]), (&json!(2), &json!(false)), "what she may see");
+}
