@@ -8,8 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_app::App;
+use mainspring_app::ports::{Cells as _, Changed};
 use mainspring_model::{CellId, JobId, RunId};
 use mainspring_store::{Result, Store};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
@@ -48,7 +50,7 @@ impl Janitor {
         tokio::select! {
             () = stop.cancelled() => {}
             // Nodes that have gone are not kept waiting by a long history.
-            ((), ()) = async { tokio::join!(self.put_logs_away(), self.tidy()) } => {}
+            ((), (), ()) = async { tokio::join!(self.put_logs_away(), self.hear_of_the_lost(), self.tidy()) } => {}
         }
     }
 
@@ -56,6 +58,25 @@ impl Janitor {
         loop {
             sleep(LOGS_EVERY).await;
             self.logs.put_away().await;
+        }
+    }
+
+    /// What came from a node that is given up is put away at once.
+    async fn hear_of_the_lost(&self) {
+        let mut news = self.cells.news();
+        loop {
+            match news.recv().await {
+                Ok(news) => {
+                    if let Changed::Node { node } = &news.what
+                        && node.is_gone()
+                    {
+                        self.logs.put_away_of(node.id).await;
+                    }
+                }
+                // What was not heard goes by its silence.
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return std::future::pending().await,
+            }
         }
     }
 

@@ -18,6 +18,7 @@ use rustc_hash::FxHashMap;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{error, info, warn};
@@ -43,6 +44,8 @@ use crate::timely::Timely;
 const LONE_LEASE_TTL: Duration = Duration::from_secs(300);
 /// How long open requests may take when the server stops.
 const DRAIN_WAIT: Duration = Duration::from_secs(10);
+/// How long keeping the output of what goes on may take then.
+const KEEP_WAIT: Duration = Duration::from_secs(5);
 /// The largest batch of a node's words.
 const NODE_MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
@@ -74,7 +77,7 @@ impl Server {
         options.check().map_err(Error::Options)?;
         let file = StoreFile::lock(&options.store)?;
         let store = open(&options.store).await.map_err(Error::Store)?;
-        Ok(Self { _file: file, ..Self::build_on(options, store).await? })
+        Ok(Self { _file: file, ..Box::pin(Self::build_on(options, store)).await? })
     }
 
     /// The same on a store that is open: tests have several servers on one in memory.
@@ -182,7 +185,7 @@ impl Server {
     pub async fn run(mut self, stop: CancellationToken) -> Result<(), Error> {
         let tasks = TaskTracker::new();
         tasks.spawn(self.membership().run(stop.clone()));
-        tasks.spawn(self.janitor().run(stop.clone()));
+        tasks.spawn(Box::pin(self.janitor().run(stop.clone())));
         let routes = self.routes(&stop, &tasks);
         info!(url = self.url, member = %self.identity.member, "serving");
         let service = routes.into_make_service_with_connect_info::<SocketAddr>();
@@ -203,6 +206,9 @@ impl Server {
         }
         tasks.close();
         tasks.wait().await;
+        if timeout(KEEP_WAIT, Box::pin(self.logs.put_all_away())).await.is_err() {
+            warn!("not all output that came was kept; nodes that live send it again");
+        }
         served
     }
 

@@ -1,8 +1,8 @@
 //! Reading the output of an attempt, from an offset, and waiting for more.
 
 use mainspring_model::log::frames;
-use mainspring_model::{AttemptToken, ErrorCode, RunId};
-use mainspring_wire::api::{LogPage, LogStream};
+use mainspring_model::{AttemptToken, ErrorCode, RunId, RunState};
+use mainspring_wire::api::{LogLine, LogPage, LogStream};
 
 use super::log_text::lines;
 use crate::app::App;
@@ -31,6 +31,8 @@ pub struct LogTarget {
     pub(crate) token: Option<AttemptToken>,
     /// Whether it wrote nothing.
     is_silent: bool,
+    /// Whether it executed and does no more: it has said something, or that it says nothing.
+    has_executed: bool,
     /// Whether the run is over, so that no other attempt follows.
     pub is_over: bool,
 }
@@ -46,7 +48,18 @@ impl App {
     /// A part of the output of a run.
     pub async fn logs(&self, caller: &Caller, run: RunId, query: LogQuery) -> Result<LogPage> {
         let target = self.log_target(caller, run, query.attempt).await?;
-        self.read_log(&target, query).await
+        let mut page = self.read_log(&target, query).await?;
+        if target.has_executed
+            && !page.ended
+            && page.length == 0
+            && query.stream.is_none_or(|stream| stream == LogStream::System)
+        {
+            let text =
+                "the output of this attempt is not here: its node has not sent it, or was lost with it\n";
+            let at = self.now().into();
+            page.lines.push(LogLine { offset: 0, at, stream: LogStream::System, text: text.into() });
+        }
+        Ok(page)
     }
 
     /// The attempt whose output is asked for. Checks that the caller may; reading goes on with [`App::read_log`].
@@ -58,16 +71,20 @@ impl App {
         };
         let is_over = row.status.state.is_terminal();
         let current = (row.status.attempt > 0).then(|| row.status.token(run));
-        let (token, is_silent) = match attempt {
+        let is_executing = row.status.state == RunState::Running;
+        let (token, is_silent, has_executed) = match attempt {
             Some(number) if current.is_none_or(|token| token.number != number) => {
                 let earlier = self.store.attempts(run).await?;
                 let found = earlier.iter().find(|attempt| attempt.token.number == number);
                 let found = found.ok_or_else(|| Error::not_found(format!("attempt {number} of {run}")))?;
-                (Some(found.token), found.usage.silent)
+                (Some(found.token), found.usage.silent, found.started_at.is_some())
             }
-            _ => (current, row.status.extra.as_ref().is_some_and(|extra| extra.usage.silent)),
+            _ => {
+                let is_silent = row.status.extra.as_ref().is_some_and(|extra| extra.usage.silent);
+                (current, is_silent, row.status.started_at.is_some() && !is_executing)
+            }
         };
-        Ok(LogTarget { token, is_silent, is_over })
+        Ok(LogTarget { token, is_silent, has_executed, is_over })
     }
 
     /// A part of an attempt's output.

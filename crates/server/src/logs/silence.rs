@@ -1,9 +1,11 @@
 //! The logs of nodes that went silent for good: what came of them is put away, so that it outlives this process.
 
+use std::io;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use mainspring_model::AttemptToken;
+use futures_util::{StreamExt, stream};
+use mainspring_model::{AttemptToken, NodeId};
 use tracing::warn;
 
 use super::Logs;
@@ -11,23 +13,39 @@ use super::hot::Hot;
 
 /// The log of an attempt that is over is not waited for any longer.
 const SILENT_MAX: Duration = Duration::from_secs(60);
+/// Logs that are put away together when the process ends.
+const AT_ONCE: usize = 32;
 
 impl Logs {
     /// Puts away the logs of attempts that are over and whose nodes have gone silent: as far as they came, readable, and
     /// replaced if the node returns with all of it.
     pub(crate) async fn put_away(&self) {
-        for (token, hot) in self.silent() {
+        self.put_away_over(self.those(|hot| hot.is_silent_for(SILENT_MAX))).await;
+    }
+
+    /// The same at once for a node that was given up: the process may end before it is silent for long.
+    pub(crate) async fn put_away_of(&self, node: NodeId) {
+        self.put_away_over(self.those(|hot| hot.node == node)).await;
+    }
+
+    /// Keeps what there is of every log, of attempts that go on too: the process ends, and a node that is lost before it
+    /// tells the next one has left no more than this.
+    pub(crate) async fn put_all_away(&self) {
+        let all = stream::iter(self.those(|_| true));
+        all.for_each_concurrent(AT_ONCE, |(token, hot)| async move {
+            if let Err(error) = self.put(token, &hot).await {
+                warn!(attempt = %token, %error, "what there is of a log cannot be kept");
+            }
+        })
+        .await;
+    }
+
+    async fn put_away_over(&self, logs: Vec<(AttemptToken, Arc<Hot>)>) {
+        for (token, hot) in logs {
             if self.ownership.is_running(hot.node, token).await {
                 continue;
             }
-            let put = match hot.whole().await {
-                Ok((log, _)) if log.frames.is_empty() => Ok(()),
-                // All of it came, and could not be stored at that time.
-                Ok((log, extent)) if extent.whole => self.vault.keep(token, log).await,
-                Ok((log, _)) => self.vault.keep_part(token, log).await,
-                Err(error) => Err(error),
-            };
-            if let Err(error) = put {
+            if let Err(error) = self.put(token, &hot).await {
                 warn!(attempt = %token, %error, "a log of a silent node cannot be kept");
                 continue;
             }
@@ -36,10 +54,19 @@ impl Logs {
         }
     }
 
-    fn silent(&self) -> Vec<(AttemptToken, Arc<Hot>)> {
+    async fn put(&self, token: AttemptToken, hot: &Hot) -> io::Result<()> {
+        match hot.whole().await? {
+            (log, _) if log.frames.is_empty() => Ok(()),
+            // All of it came, and could not be stored at that time.
+            (log, extent) if extent.whole => self.vault.keep(token, log).await,
+            (log, _) => self.vault.keep_part(token, log).await,
+        }
+    }
+
+    fn those(&self, wanted: impl Fn(&Hot) -> bool) -> Vec<(AttemptToken, Arc<Hot>)> {
         let hot = self.hot.lock().unwrap_or_else(PoisonError::into_inner);
-        let silent = hot.iter().filter(|(_, hot)| hot.is_silent_for(SILENT_MAX));
-        silent.map(|(token, hot)| (*token, Arc::clone(hot))).collect()
+        let wanted = hot.iter().filter(|(_, hot)| wanted(hot));
+        wanted.map(|(token, hot)| (*token, Arc::clone(hot))).collect()
     }
 }
 
@@ -48,7 +75,7 @@ mod tests {
     use bytes::Bytes;
     use mainspring_app::audit::Chain;
     use mainspring_app::ports::Logs as _;
-    use mainspring_model::{Epoch, MemberId, NodeId, RunId, Timestamp, log};
+    use mainspring_model::{Epoch, MemberId, RunId, Timestamp, log};
     use mainspring_store::Store;
     use mainspring_store_mem::MemStore;
     use mainspring_wire::agent::LogChunk;
@@ -120,6 +147,23 @@ mod tests {
         };
         assert!(next.keep(TOKEN, next.find(TOKEN), offset, log).await.stored);
         check(&next, &[frame("one"), frame("two")], true).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_came_stays_when_the_process_ends_or_the_node_is_given_up() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let first = logs(folder.path());
+        says(&first, 0, "one", None).await;
+        first.put_all_away().await;
+        check(&logs(folder.path()), &[frame("one")], false).await;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let first = logs(folder.path());
+        says(&first, 0, "one", None).await;
+        first.put_away_of(NodeId::new(Timestamp::ZERO, 9)).await;
+        assert!(first.find(TOKEN).is_some(), "it is another node's");
+        first.put_away_of(NodeId::MIN).await;
+        assert!(first.find(TOKEN).is_none());
+        check(&logs(folder.path()), &[frame("one")], false).await;
     }
 
     #[tokio::test(start_paused = true)]

@@ -97,6 +97,12 @@ impl Node {
         self.report(token, report::News::Finished(Finished { cause, ..Finished::default() })).await;
     }
 
+    /// Says that an attempt failed, and nothing of its output.
+    pub(crate) async fn end(&mut self, token: AttemptToken) {
+        let cause = Some((&Cause::Exit { code: 1 }).into());
+        self.report(token, report::News::Finished(Finished { cause, ..Finished::default() })).await;
+    }
+
     async fn ordered(&mut self, run: &str) -> AttemptToken {
         let run: RunId = run.parse().expect("an id");
         loop {

@@ -278,3 +278,24 @@ async fn what_changes_without_its_row_is_always_told() {
     let _node = super::node::Node::start(&world).await;
     assert_eq!(again(&format!("/v1/nodes/{}", world.node().await)).await, 200);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn output_that_did_not_come_is_named() {
+    let world = World::start().await;
+    world.job("acme", "etl").await;
+    let run = world.run("acme", "etl").await;
+    let path = format!("/v1/runs/{run}/logs");
+    let none = world.get(&path).await.expect(200);
+    assert_eq!(none["lines"], json!([]), "it has not executed");
+    let mut node = super::node::Node::start(&world).await;
+    let token = node.execute(&run).await;
+    node.end(token).await;
+    let said = loop {
+        let page = world.get(&path).await.expect(200);
+        if page["lines"][0].is_object() {
+            break page["lines"][0].clone();
+        }
+    };
+    assert_eq!(said["stream"], "system");
+    assert!(text(&said["text"]).contains("not here"), "{said}");
+}
