@@ -166,7 +166,8 @@ impl Supervisor {
         while !self.is_done() {
             let end_us = self.ends_at_us.filter(|_| self.tasks.is_empty());
             let wake_us = self.timers.next_us().into_iter().chain(end_us).min();
-            let timeout_us = match self.connections.iter().any(|(_, connection)| connection.has_work()) {
+            let more = !self.ended.is_empty() || self.connections.iter().any(|(_, peer)| peer.has_work());
+            let timeout_us = match more {
                 true => Some(0),
                 false => wake_us.map(|at| at.saturating_sub(monotonic_us())),
             };
