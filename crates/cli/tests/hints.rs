@@ -104,4 +104,8 @@ fn a_code_that_was_used_is_told_as_one() {
     let ended =
         home.run(&["login", &link]).check(4, &[], &["the code was used already", "prints a new link"]);
     assert!(!ended.stderr.contains("sign in with `mainspring login URL`"), "{ended:?}");
+    let mut command = home.command();
+    command.env("MAINSPRING_TOKEN", "ms_test").args(["login", &api.url()]);
+    let ended = Ended::of(command.output().unwrap()).check(4, &[], &["next: an admin makes one with"]);
+    assert!(!ended.stderr.contains("sign in with"), "{ended:?}");
 }

@@ -67,7 +67,7 @@ impl Login {
                 .hint("an admin makes one with `mainspring token create NAME --subject YOU`"));
         }
         check_token(&token)?;
-        let me = Client::builder(&url).token(&token).retries(1).build()?.me().await?;
+        let me = Client::builder(&url).token(&token).retries(1).build()?.me().await.map_err(strange)?;
         let name = url.split_once("://").map_or(url.as_str(), |(_, host)| host).to_owned();
         Targets::remember(&name, Target { url: url.clone(), token: Some(token), token_file: None })?;
         output.say(format!(
@@ -101,6 +101,16 @@ async fn exchange(url: &str, code: &str) -> Result<String, Failure> {
     let client = Client::builder(url).session(session).retries(1).build()?;
     let request = CreateToken { name: "mainspring login".into(), ..CreateToken::default() };
     Ok(client.create_token(&request).await?.secret)
+}
+
+/// Who is signing in is not told to sign in.
+fn strange(error: Error) -> Failure {
+    let is_strange = error.code() == Some(ErrorCode::Unauthenticated);
+    let failure = Failure::from(error);
+    if is_strange {
+        return failure.hint("an admin makes one with `mainspring token create NAME --subject YOU`");
+    }
+    failure
 }
 
 /// A code is good once: who comes again needs another.
