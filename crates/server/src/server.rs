@@ -75,17 +75,22 @@ impl Server {
     /// Opens the store and the socket, and takes its seats.
     pub async fn build(options: Options) -> Result<Self, Error> {
         options.check().map_err(Error::Options)?;
+        // First: it makes the folder, in which the store may be.
+        let identity = take_identity(&options)?;
         let file = StoreFile::lock(&options.store)?;
         let store = open(&options.store).await.map_err(Error::Store)?;
-        Ok(Self { _file: file, ..Box::pin(Self::build_on(options, store)).await? })
+        Ok(Self { _file: file, ..Box::pin(Self::assemble(options, identity, store)).await? })
     }
 
     /// The same on a store that is open: tests have several servers on one in memory.
     pub async fn build_on(options: Options, store: Arc<dyn Store>) -> Result<Self, Error> {
         options.check().map_err(Error::Options)?;
+        let identity = take_identity(&options)?;
+        Box::pin(Self::assemble(options, identity, store)).await
+    }
+
+    async fn assemble(options: Options, identity: Identity, store: Arc<dyn Store>) -> Result<Self, Error> {
         let clock = Clock::start();
-        let identity = Identity::take(&options.data, clock.now())
-            .map_err(|source| Error::Data { folder: options.data.clone(), source })?;
         let listener = TcpListener::bind(options.listen)
             .await
             .map_err(|source| Error::Listen { address: options.listen, source })?;
@@ -320,6 +325,11 @@ impl Seats<'_> {
         };
         (0..count).map(|cell| Seat::start(config(cell), stop.clone())).collect()
     }
+}
+
+fn take_identity(options: &Options) -> Result<Identity, Error> {
+    Identity::take(&options.data, Clock::start().now())
+        .map_err(|source| Error::Data { folder: options.data.clone(), source })
 }
 
 /// The stores that a server knows.

@@ -141,3 +141,12 @@ async fn statistics_add_up_all_that_is_asked_for() {
     let own = world.call(&ann, "GET", "/v1/stats", None).await.expect(200);
     assert_eq!((&own["total"]["success"], &own["truncated"]), (&json!(2), &json!(false)), "what she may see");
 }
+
+#[tokio::test]
+async fn the_first_start_makes_the_folder_of_the_store() {
+    let place = tempfile::tempdir().expect("a folder");
+    let data = place.path().join("new");
+    let store = format!("sqlite:{}", data.join("store.db").display());
+    let server = mainspring_server::Server::build(mainspring_server::Options::new(store, &data)).await;
+    assert!(server.is_ok(), "{:?}", server.err());
+}
