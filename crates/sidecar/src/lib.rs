@@ -27,6 +27,7 @@ pub mod client;
 pub mod clock;
 mod detach;
 mod error;
+mod inherited;
 mod journal;
 mod key;
 mod launch;

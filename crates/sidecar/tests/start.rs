@@ -3,7 +3,7 @@
 use mainspring_sidecar::log::FrameKind;
 use mainspring_sidecar::protocol::{End, Event, File, Refusal, Request, Standing, Start, Stdin};
 
-use crate::sidecar::{Sidecar, key, shell};
+use crate::sidecar::{Sidecar, command, key, shell};
 
 #[test]
 fn the_environment_is_clean() {
@@ -21,6 +21,20 @@ fn the_environment_is_clean() {
     assert_eq!(names, [&["COLOUR", "HOME", "LANG"][..], &ours[..], &["PATH"][..]].concat());
     assert!(output.contains("LANG=de_DE.UTF-8\n"));
     assert!(output.contains(&format!("MAINSPRING_RUN_ID={}\n", start.key.run_id())));
+}
+
+#[test]
+fn a_task_has_no_file_of_whoever_started_the_sidecar() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().to_owned();
+    let mut leaking = std::process::Command::new("sh");
+    leaking.args(["-c", "exec 3</etc/passwd 7</etc/passwd; exec \"$@\"", "sh"]);
+    leaking.arg(command(&data).get_program()).arg(&data);
+    let mut sidecar = Sidecar::start_with(&mut leaking, directory, &data);
+    let start = shell("readlink /proc/self/fd/*; echo $MAINSPRING_PROGRESS_FD");
+    sidecar.run(&start);
+    let output = sidecar.stored(start.key, FrameKind::Stdout);
+    assert!(!output.contains("/etc/passwd") && output.ends_with("\n3\n"), "{output}");
 }
 
 #[test]

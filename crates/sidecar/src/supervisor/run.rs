@@ -19,6 +19,7 @@ use crate::cgroup::{Cgroups, Group};
 use crate::clock::monotonic_us;
 use crate::detach::{READY, make_directories};
 use crate::error::Error;
+use crate::inherited;
 use crate::journal::Journal;
 use crate::key::AttemptKey;
 use crate::layout::Layout;
@@ -96,6 +97,7 @@ struct Signals {
 
 /// Serves a directory until it is told to end, or has neither a task nor an agent for a while. The `main` of the sidecar's process.
 pub fn run(options: Options) -> Result<(), Error> {
+    inherited::close();
     let progress_fd = ProgressFd::reserve().map_err(Error::io("cannot open /dev/null"))?;
     let layout = Layout::new(&options.data);
     make_directories(&layout)?;
