@@ -216,7 +216,8 @@ fn a_file_that_is_there_is_not_written_over() {
 #[test]
 fn a_folder_that_another_server_uses_is_told_with_what_to_do() {
     let up = Up::start();
-    let words = ["another server uses ", "stop it, or "];
+    let words =
+        ["another server uses this data folder", "next: stop it, or give this one a folder of its own"];
     up.check(&["up", "--listen", "127.0.0.1:0"], 1, &[], &words);
 }
 

@@ -17,7 +17,8 @@ pub fn make_passable(directory: &Path) -> io::Result<()> {
         Ok(()) => fs::set_permissions(directory, Permissions::from_mode(PASSABLE)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists && directory.is_dir() => Ok(()),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            let parent = directory.parent().filter(|parent| *parent != directory).ok_or(error)?;
+            // A parent that is there takes no directories, as in `/proc`.
+            let parent = directory.parent().filter(|parent| !parent.is_dir()).ok_or(error)?;
             make_passable(parent)?;
             make_passable(directory)
         }
