@@ -9,11 +9,12 @@ use tokio::time::sleep;
 
 use super::ground::{Folder, free_address, token, until_open};
 use super::http::Request;
+use super::usage;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long it takes.
-pub(super) async fn start(binary: &Path) -> Result<Duration> {
+/// How long it takes, and the CPU time of everything that was started.
+pub(super) async fn start(binary: &Path) -> Result<(Duration, Duration)> {
     let folder = Folder::new()?;
     let address = free_address()?;
     let began = Instant::now();
@@ -21,9 +22,10 @@ pub(super) async fn start(binary: &Path) -> Result<Duration> {
         command.args(["up", "--listen", &address.to_string(), "--data"]).arg(folder.path("data"));
     })?;
     let finished = first_job(&folder, address, began).await;
+    let cpu = usage::of_folder(&folder.path("data"));
     let _ = up.kill();
     let _ = up.wait();
-    finished
+    Ok((finished?, cpu?))
 }
 
 async fn first_job(folder: &Folder, address: std::net::SocketAddr, began: Instant) -> Result<Duration> {

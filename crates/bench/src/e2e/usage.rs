@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use crate::store::processes::{Processes, Stat};
+use crate::table::{Bar, Table};
 
 /// Who works on a job.
 #[derive(Debug, Clone, Copy)]
@@ -74,6 +75,21 @@ impl Cpu {
         self.client + self.server + self.agent + self.sidecar + self.tasks + self.database
     }
 
+    /// What each job took of the processes that are ours alone: the client and the database have other things to do as well,
+    /// such as looking for the output and the limit that stands beside.
+    pub(super) fn tell_ours(self, table: &mut Table, name: &str, jobs: f64) {
+        let ours = [
+            ("server", self.server),
+            ("agent", self.agent),
+            ("sidecar", self.sidecar),
+            ("tasks", self.tasks),
+        ];
+        for (role, spent) in ours {
+            let each = spent.as_secs_f64() * 1e6 / jobs;
+            table.add(format!("{name}, CPU of each: {role}"), each, "µs", Bar::None);
+        }
+    }
+
     pub(super) fn by_role(self) -> [(&'static str, Duration); 6] {
         [
             ("client", self.client),
@@ -96,6 +112,17 @@ pub(crate) fn of_process(pid: u32) -> Result<Duration> {
         exact += Duration::from_nanos(ran.unwrap_or(0));
     }
     Ok(told.max(exact))
+}
+
+/// CPU time of all processes that were told of this folder, and of their ended children.
+pub(super) fn of_folder(folder: &Path) -> Result<Duration> {
+    let mut sum = Duration::ZERO;
+    for (pid, _) in told_of(folder)? {
+        // A task may have ended since: its parent counts it.
+        let (Ok(own), Ok(stat)) = (of_process(pid), Stat::of(pid)) else { continue };
+        sum += own + stat.ended_children;
+    }
+    Ok(sum)
 }
 
 /// Memory of a process at the moment.
