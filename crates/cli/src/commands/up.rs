@@ -58,7 +58,8 @@ async fn serve(
     let server = Server::build(options).await.map_err(server_failed)?;
     let token_file = token(&server, &data).await?;
     let agent = joined(&server, agent).await?;
-    fs::write(data.join("pid"), format!("{}\n", std::process::id()))?;
+    let pid_file = data.join("pid");
+    fs::write(&pid_file, format!("{}\n", std::process::id()))?;
     let url = server.url().to_owned();
     let login = server.app().issue_login_code().await.map_err(failed)?;
     Targets::remember(LOCAL, Target { url: url.clone(), token: None, token_file: Some(token_file) })?;
@@ -74,6 +75,8 @@ async fn serve(
     };
     server_stop.cancel();
     let served = serving.await;
+    // The number may be somebody else's soon.
+    let _ = fs::remove_file(&pid_file);
     flatten(ended, agent_failed)?;
     flatten(served, server_failed)?;
     Ok(ExitCode::SUCCESS)
