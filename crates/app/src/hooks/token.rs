@@ -13,6 +13,7 @@ use crate::app::App;
 use crate::audit::Entry;
 use crate::error::{Error, Result};
 use crate::operation::Operation;
+use crate::precondition::Precondition;
 use crate::principal::Caller;
 use crate::record;
 use crate::secret::{SecretHash, SecretKind};
@@ -39,7 +40,8 @@ impl App {
         caller: &Caller,
         named: Named<'_>,
         request: HookTokenRequest,
-    ) -> Result<HookToken> {
+        condition: Precondition,
+    ) -> Result<(HookToken, u64)> {
         let (job, key, entry) = self.hook_of(caller, Operation::TriggerToken, named).await?;
         let given = match request.secret {
             Some(secret) if !SECRET_CHARS.contains(&secret.chars().count()) => {
@@ -61,16 +63,28 @@ impl App {
             created_by: caller.subject().into(),
         };
         let (before, mut writes) = self.hook_removal(&key).await?;
+        if let Err(error) = condition.check((before > 0).then_some(before)) {
+            return self.refused(entry, error).await;
+        }
         writes.push(put(record::HOOK, RecordKey::from(&hash.as_bytes()[..]), 1, record::encode(&document)));
         writes.push(put(record::HOOK_CLAIM, claim(&key), before + 1, record::encode(&hash)));
         self.journal.write(writes, Entry { detail: Some(hash.id().into()), ..entry }).await?;
         let path = format!("/v1/hooks/{token}");
-        Ok(HookToken { id: hash.id(), token, path, secret, created_at: now.into() })
+        Ok((HookToken { id: hash.id(), token, path, secret, created_at: now.into() }, before + 1))
     }
 
     /// Revokes the token of a webhook.
-    pub async fn revoke_hook_token(&self, caller: &Caller, named: Named<'_>) -> Result<()> {
+    pub async fn revoke_hook_token(
+        &self,
+        caller: &Caller,
+        named: Named<'_>,
+        condition: Precondition,
+    ) -> Result<()> {
         let (_, key, entry) = self.hook_of(caller, Operation::TriggerRevoke, named).await?;
+        let (before, _) = self.hook_removal(&key).await?;
+        if let Err(error) = condition.check((before > 0).then_some(before)) {
+            return self.refused(entry, error).await;
+        }
         let removals = self.hook_removals(&key).await?;
         if removals.is_empty() {
             let error = Error::not_found(format!("token of `{}`", named.trigger));

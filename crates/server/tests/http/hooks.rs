@@ -290,3 +290,20 @@ async fn what_is_paused_or_over_takes_no_calls() {
     assert_eq!(preview["moments"], json!([]));
     assert_eq!(world.get("/v1/triggers/load").await.expect(200)["following"], json!(1));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_token_is_replaced_by_who_knows_the_last_one() {
+    let world = World::start().await;
+    put(&world, json!({"webhook": {}}), json!({})).await;
+    let path = format!("{TRIGGER}/token");
+    let send =
+        async |method: &str, condition: (&str, &str)| world.with(method, &path, &[condition], None).await;
+    let first = send("POST", ("if-none-match", "*")).await;
+    first.expect(201);
+    send("POST", ("if-none-match", "*")).await.problem(412, "precondition_failed");
+    let tag = first.header("etag").expect("a tag");
+    send("POST", ("if-match", tag)).await.expect(201);
+    send("POST", ("if-match", tag)).await.problem(412, "precondition_failed");
+    send("DELETE", ("if-match", tag)).await.problem(412, "precondition_failed");
+    send("DELETE", ("if-match", "*")).await.expect(204);
+}

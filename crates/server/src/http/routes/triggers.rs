@@ -63,13 +63,13 @@ pub(super) fn routes() -> Vec<Route> {
             .answers::<api::Submitted>(201, "The run that was made."),
         Route::post(TOKEN, Operation::TriggerToken, make_token)
             .query::<InNamespace>()
+            .conditional()
             .optional_body::<HookTokenRequest>()
             .answers::<HookToken>(201, "The token; it is shown once."),
-        Route::delete(TOKEN, Operation::TriggerRevoke, revoke_token).query::<InNamespace>().answers_raw(
-            204,
-            "The token is void.",
-            None,
-        ),
+        Route::delete(TOKEN, Operation::TriggerRevoke, revoke_token)
+            .query::<InNamespace>()
+            .conditional()
+            .answers_raw(204, "The token is void.", None),
     ]
 }
 
@@ -203,11 +203,13 @@ async fn make_token(
     SignedIn(caller): SignedIn,
     path: PathParts,
     Query(query): Query<InNamespace>,
+    headers: HeaderMap,
     OptionalJson(request): OptionalJson<HookTokenRequest>,
 ) -> Answer {
-    let namespace = query.or_default();
-    let made = edge.app.create_hook_token(&caller, named(&path, &namespace), request).await?;
-    json(StatusCode::CREATED, &made)
+    let (namespace, condition) = (query.or_default(), condition(&headers)?);
+    let (made, revision) =
+        edge.app.create_hook_token(&caller, named(&path, &namespace), request, condition).await?;
+    tagged(StatusCode::CREATED, &made, revision)
 }
 
 async fn revoke_token(
@@ -215,8 +217,9 @@ async fn revoke_token(
     SignedIn(caller): SignedIn,
     path: PathParts,
     Query(query): Query<InNamespace>,
+    headers: HeaderMap,
 ) -> Answer {
-    let namespace = query.or_default();
-    edge.app.revoke_hook_token(&caller, named(&path, &namespace)).await?;
+    let (namespace, condition) = (query.or_default(), condition(&headers)?);
+    edge.app.revoke_hook_token(&caller, named(&path, &namespace), condition).await?;
     empty()
 }
