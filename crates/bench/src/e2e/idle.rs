@@ -12,6 +12,8 @@ use super::usage::{Cpu, Memory};
 use crate::store::databases::{Databases, Kind};
 
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// PostgreSQL's own bound is 10 seconds.
+const SUMS_TOLD_AFTER: Duration = Duration::from_secs(11);
 
 /// The figures of a quiet span.
 #[derive(Debug)]
@@ -47,6 +49,22 @@ pub(super) async fn watch(
         agent: Memory::of(ground.crew.agent)?,
         sidecar: Memory::of(ground.crew.sidecar)?,
     })
+}
+
+/// How often rows of runs were inserted or updated so far, by PostgreSQL's own count; none on SQLite, which counts for each
+/// connection alone.
+pub(super) async fn run_rows_written(kind: Kind, databases: &Databases) -> Result<Option<u64>> {
+    if kind != Kind::Postgres {
+        return Ok(None);
+    }
+    let url = databases.ours.split('?').next().unwrap_or_default();
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
+    tokio::spawn(connection);
+    // A backend tells its sums when it is idle.
+    sleep(SUMS_TOLD_AFTER).await;
+    let text = "SELECT n_tup_ins + n_tup_upd FROM pg_stat_user_tables WHERE relname = 'runs'";
+    let rows: i64 = client.query_one(text, &[]).await?.try_get(0)?;
+    Ok(u64::try_from(rows).ok())
 }
 
 /// Sees that somebody else has written.

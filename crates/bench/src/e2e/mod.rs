@@ -39,6 +39,8 @@ use crate::table::{Bar, Table};
 
 const RUNS_TO_SPAWN_MIN: f64 = 0.6;
 const SUBMITS_TO_ECHO_MIN: f64 = 0.25;
+/// The insert, already placed, and the end. One that waits for room is written once more.
+const ROW_WRITES_MAX: f64 = 2.0;
 const MIB: f64 = 1024.0 * 1024.0;
 
 #[derive(Debug, Args)]
@@ -229,9 +231,14 @@ async fn idle_cost(ground: &Ground, kind: Kind, databases: &Databases, table: &m
 async fn start_latency(ground: &Ground, kind: Kind, databases: &Databases, table: &mut Table) -> Result<()> {
     latency::prepare(ground).await?;
     latency::idle(ground, 10).await?;
+    let rows_before = idle::run_rows_written(kind, databases).await?;
     let before = Cpu::of(&ground.crew)?;
     latency::idle(ground, 100).await?.tell(table, "submit to start idle", Bar::None, Bar::None);
     Cpu::of(&ground.crew)?.since(before).tell_ours(table, "submit to start idle", 100.0);
+    if let Some((after, before)) = idle::run_rows_written(kind, databases).await?.zip(rows_before) {
+        let each = after.saturating_sub(before) as f64 / 100.0;
+        table.add("submit to start idle, row writes of each run", each, "", Bar::AtMost(ROW_WRITES_MAX));
+    }
     let loads = [
         (50, Duration::from_secs(10), Bar::AtMost(3.0), Bar::AtMost(15.0)),
         (500, Duration::from_secs(6), Bar::None, Bar::AtMost(40.0)),
