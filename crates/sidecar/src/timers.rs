@@ -36,6 +36,9 @@ impl Timers {
 
     /// The slots that are due, the earliest first; each is looked at once, whatever follows from that.
     pub(crate) fn due(&mut self, now_us: u64) -> Vec<usize> {
+        if self.next_us().is_none_or(|at_us| at_us > now_us) {
+            return Vec::new();
+        }
         let later = self.ordered.split_off(&(now_us.saturating_add(1), 0));
         let due = std::mem::replace(&mut self.ordered, later);
         let slots: Vec<usize> = due.into_iter().map(|(_, slot)| slot).collect();
