@@ -166,11 +166,10 @@ fn scopes_of(principal: &Principal) -> Vec<TokenScope> {
 }
 
 /// What comes from this token or session comes from all that it came from itself.
-pub(super) fn origins_of(principal: &Principal) -> Result<Vec<SecretHash>> {
+fn origins_of(principal: &Principal) -> Result<Vec<SecretHash>> {
     if principal.origins.len() >= SESSION_ORIGINS_MAX {
-        let message = format!(
-            "a session or token of another, {SESSION_ORIGINS_MAX} times over; use one of those before"
-        );
+        let message =
+            format!("a session of a session, {SESSION_ORIGINS_MAX} times over; sign in with a token");
         return Err(Error::new(ErrorCode::IllegalState, message));
     }
     Ok(principal.origins.iter().copied().chain([principal.hash]).collect())

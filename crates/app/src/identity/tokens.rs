@@ -10,7 +10,6 @@ use mainspring_store::{Conflict, Outcome, Record, RecordKey, RecordQuery, Write}
 use mainspring_wire::api::{CreateToken, CreatedToken, Page, Token, TokenScope};
 
 use super::documents::TokenDocument;
-use super::sessions::origins_of;
 use super::subject;
 use crate::app::App;
 use crate::audit::Entry;
@@ -47,11 +46,8 @@ impl App {
             scopes: scopes_of(&caller.principal, operation, request.scopes)?,
             created_at: now,
             created_by: caller.subject().into(),
-            // Whoever takes a token back takes back what somebody made for themselves with it.
-            origins: match operation {
-                Operation::TokenCreate => origins_of(&caller.principal)?,
-                _ => Vec::new(),
-            },
+            // A token outlasts the token or session that made it: people make them in the console, and the next with the last.
+            origins: Vec::new(),
         };
         let (secret, hash) = self.fresh_secret(SecretKind::Api);
         let entry = Entry {
