@@ -219,8 +219,9 @@ fn trimmed(line: &str) -> String {
     let line = line.trim_end();
     let at = line.rfind("\x1b[").unwrap_or(line.len());
     let (text, end) = line.split_at(at);
-    let is_style = |end: &str| end[2..].bytes().all(|byte| byte.is_ascii_digit() || b";m".contains(&byte));
-    if end.is_empty() || !is_style(end) { line.to_owned() } else { format!("{}{end}", text.trim_end()) }
+    // Nothing may follow it: the blanks before a cell of the last column stand before the end of a style, too.
+    let is_last = end.find('m').is_some_and(|closes| closes + 1 == end.len());
+    if is_last { format!("{}{end}", text.trim_end()) } else { line.to_owned() }
 }
 
 fn cell(text: &str, style: Style) -> Cell {
@@ -283,6 +284,15 @@ mod tests {
              report  1s   -     two lines  some words 等待 here"
         );
         assert_eq!(sample("1s").names(), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_number_behind_a_style_keeps_its_distance() {
+        const COLUMNS: &[Column] = &[Column::always("STATE"), Column::always("FIRED")];
+        let row = |text: &str| Row::new("a").styled("active", GOOD).cell(text);
+        let text = Table::new(COLUMNS, "none").rows([row("0"), row("5m")]).render(false, None);
+        let text = anstream::adapter::strip_str(&text).to_string();
+        assert_eq!(text, "STATE   FIRED\nactive  0\nactive  5m");
     }
 
     #[test]
