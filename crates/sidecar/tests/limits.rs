@@ -110,6 +110,28 @@ fn processes_of_the_whole_attempt_are_limited() {
 }
 
 #[test]
+fn an_attempt_of_one_process_starts_and_stays_one() {
+    let mut sidecar = Sidecar::start();
+    if !capabilities(&mut sidecar).pids {
+        panic!("this test needs the pids controller of cgroups");
+    }
+    let core = Rlimit { kind: RlimitKind::Core, soft: Some(0), hard: Some(0) };
+    for (pids, rlimits) in [(1, vec![]), (2, vec![]), (1, vec![core]), (u32::MAX, vec![])] {
+        // It forks when it is known to be started, by when its limit is its own.
+        let (mut start, gate) = gated(&sidecar, "echo one", ": | :");
+        start.caps = ResourceCaps { pids: Some(pids), ..ResourceCaps::default() };
+        start.rlimits = rlimits;
+        sidecar.order(&start);
+        sidecar.started(start.key);
+        std::fs::write(gate, "go\n").unwrap();
+        sidecar.finished(start.key);
+        assert!(sidecar.stored(start.key, FrameKind::Stdout).starts_with("one\n"));
+        let errors = sidecar.stored(start.key, FrameKind::Stderr);
+        assert_eq!(errors.contains("ork"), pids < 3, "{pids}: {errors}");
+    }
+}
+
+#[test]
 fn no_cgroup_is_left() {
     let mut sidecar = Sidecar::start();
     let mut start = shell("cat /proc/self/cgroup; sleep 0.3");

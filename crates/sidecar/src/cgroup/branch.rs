@@ -8,6 +8,10 @@ use super::group::{ATTEMPT_PREFIX, Group};
 use super::hierarchy::{self, Controller, Hierarchy};
 use crate::protocol::{Capabilities, ResourceCaps};
 
+/// How many processes more than its limit a group may have while the task is spawned: the threads of the sidecar stand
+/// in it then, and count.
+const SPAWNING_PIDS: u32 = 8;
+
 /// The cgroups of one sidecar.
 pub(crate) struct Cgroups {
     /// Where the list of an attempt's processes is kept.
@@ -70,18 +74,29 @@ impl Cgroups {
         made.map(|()| group)
     }
 
-    /// Runs `spawn` inside the group: what it starts is born there.
-    pub(crate) fn inside<T>(&self, group: &Group, spawn: impl FnOnce() -> T) -> io::Result<T> {
+    /// Runs `spawn` inside the group, which was made with these `caps`: what it starts is born there.
+    pub(crate) fn inside<T>(
+        &self,
+        group: &Group,
+        caps: &ResourceCaps,
+        spawn: impl FnOnce() -> T,
+    ) -> io::Result<T> {
         let entered = group.enter();
         let outcome = entered.map(|()| spawn());
         for hierarchy in self.hierarchies() {
             // Home exists for as long as this process does.
             let _ = hierarchy.go_home();
         }
+        for directory in group.directories() {
+            // All but one of them do not count processes and have no such file.
+            let _ = Controller::Pids.limit(directory, caps, group.is_unified());
+        }
         outcome
     }
 
     fn fill(&self, group: &mut Group, name: &str, caps: &ResourceCaps) -> io::Result<()> {
+        let pids = caps.pids.map(|pids| pids.saturating_add(SPAWNING_PIDS));
+        let caps = &ResourceCaps { pids, ..*caps };
         let list = group.add(self.list.base().join(name))?;
         for controller in &self.own_limits {
             controller.limit(&list, caps, true)?;

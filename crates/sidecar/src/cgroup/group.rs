@@ -40,6 +40,14 @@ impl Group {
         Ok(directory)
     }
 
+    pub(crate) fn directories(&self) -> &[PathBuf] {
+        &self.directories
+    }
+
+    pub(crate) fn is_unified(&self) -> bool {
+        self.unified
+    }
+
     /// The directories, for the journal.
     pub(crate) fn names(&self) -> Vec<String> {
         self.directories.iter().map(|directory| directory.to_string_lossy().into_owned()).collect()

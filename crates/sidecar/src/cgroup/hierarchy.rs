@@ -15,6 +15,9 @@ const HOME: &str = "sidecar";
 /// must not be the one that is killed.
 const MEMORY_BYTES_MIN: u64 = 16 << 20;
 
+/// The most processes that the kernel takes as a limit.
+const PIDS_MAX: u32 = 4 << 20;
+
 /// A mounted cgroup file system and where in it this process is.
 #[derive(Debug, Clone)]
 pub(crate) struct Mount {
@@ -217,7 +220,7 @@ impl Controller {
                 let _ = write("memory.swap.max", "0".to_owned());
                 write("memory.max", bytes)
             }),
-            Self::Pids => caps.pids.map_or(Ok(()), |pids| write("pids.max", pids.to_string())),
+            Self::Pids => caps.pids.map_or(Ok(()), |pids| write("pids.max", pids.min(PIDS_MAX).to_string())),
             Self::Cpu => caps.cpu_millis.map_or(Ok(()), |millis| {
                 let quota_us = u64::from(millis.max(10)) * 100;
                 match unified {

@@ -80,7 +80,7 @@ impl Supervisor {
                 };
                 let made = group.insert(cgroups.create(&start.caps).map_err(refused)?);
                 let spawned = cgroups
-                    .inside(made, || prepared.spawn(&mut self.progress_fd))
+                    .inside(made, &start.caps, || prepared.spawn(&mut self.progress_fd))
                     .map_err(refused)
                     .and_then(|spawned| spawned);
                 if spawned.is_err() {
