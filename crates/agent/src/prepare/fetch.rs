@@ -1,15 +1,15 @@
 //! What an attempt needs before it starts, and leaves behind after it ended: artifacts, inputs, outputs.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bytes::Bytes;
 use mainspring_blob::{Buckets, Limits, Networks, Places, Transfers, inside};
 use mainspring_model::AttemptToken;
 use mainspring_model::spec::Artifact;
-use mainspring_sidecar::protocol::{File, Start};
+use mainspring_sidecar::protocol::Start;
 use mainspring_sidecar::{AttemptKey, Layout};
 use serde::{Deserialize, Serialize};
 
@@ -100,7 +100,7 @@ impl Fetcher {
     pub(crate) async fn prepare(&self, order: &Order) -> Result<(Box<Start>, bool), String> {
         let _turn = self.incoming.take(order.namespace.as_str()).await?;
         let key = AttemptKey::from(order.token);
-        let Plan { mut start, inputs, outputs } = self.plan(order, &key)?;
+        let Plan { start, inputs, outputs } = self.plan(order, &key)?;
         self.make_directories(&key, start.user.is_some())?;
         let work = self.layout.work(&key);
         for artifact in &order.spec.artifacts {
@@ -117,10 +117,24 @@ impl Fetcher {
         }
         let publishes = !outputs.is_empty();
         if publishes {
-            let content = Bytes::from(serde_json::to_vec(&outputs).map_err(|error| error.to_string())?);
-            start.files.push(File { name: PUBLISH.to_owned(), content, mode: 0o600, variable: None });
+            self.remember(&key, &outputs)?;
         }
         Ok((start, publishes))
+    }
+
+    /// Writes down where the outputs go. Not by the sidecar, which gives its files to the task's user: whoever can change
+    /// this one has the agent copy what it may read.
+    fn remember(&self, key: &AttemptKey, outputs: &[Copy]) -> Result<(), String> {
+        let memo = self.layout.attempt(key).join(PUBLISH);
+        let text = serde_json::to_vec(outputs).map_err(|error| error.to_string())?;
+        let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&memo);
+        let written = file.and_then(|mut file| file.write_all(&text));
+        written.map_err(|error| format!("cannot write {}: {error}", memo.display()))
+    }
+
+    /// Where the task finds an output, or leaves it.
+    fn output(&self, key: &AttemptKey, name: &str) -> PathBuf {
+        self.layout.work(key).join(format!("output-{}", upper(name).to_lowercase()))
     }
 
     /// Copies the outputs of an attempt that ended well to where its directory says.
@@ -131,7 +145,8 @@ impl Fetcher {
         let namespace = outputs.first().map_or("", |output| &output.namespace);
         let _turn = self.outgoing.take(namespace).await?;
         for output in &outputs {
-            let stored = self.transfers.store(&output.path, &output.url).await;
+            let path = self.output(&key, &output.name);
+            let stored = self.transfers.store(&path, &output.url).await;
             stored.map_err(|error| format!("output {}: {}", output.name, words_of(error)))?;
         }
         Ok(())
@@ -150,7 +165,7 @@ impl Fetcher {
         }
         for (name, template) in &order.spec.outputs {
             let place = values.render(|| format!("outputs.{name}"), template)?;
-            let path = self.layout.work(key).join(format!("output-{}", upper(name).to_lowercase()));
+            let path = self.output(key, name);
             let seen = add(&mut outputs, order, name, path, place);
             start.env.push((format!("MAINSPRING_OUTPUT_{}", upper(name)), seen));
         }
@@ -163,7 +178,8 @@ impl Fetcher {
         let modes = [
             (attempt.clone(), if other_user { 0o711 } else { 0o700 }),
             (self.layout.work(key), 0o700),
-            (attempt.join("inputs"), 0o755),
+            // The sidecar gives it to the task's user, as the working directory.
+            (attempt.join("inputs"), 0o700),
         ];
         for (path, mode) in modes {
             let made = DirBuilder::new().recursive(true).mode(mode).create(&path);
