@@ -119,6 +119,9 @@ impl Driver {
 
     /// What the sidecar says.
     pub(crate) fn hear(&mut self, event: Event) {
+        if self.roll.is_some() {
+            self.handle(Input::Stirred);
+        }
         match event {
             Event::Started { key, .. } => {
                 self.starts.remove(&key.into());
@@ -225,6 +228,7 @@ impl Driver {
     pub(crate) fn opened(&mut self, link: Option<Link>) {
         self.opening = None;
         self.link = link;
+        self.handle(Input::Stirred);
     }
 
     /// Nothing of the attempt is needed any more.

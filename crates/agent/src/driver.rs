@@ -109,7 +109,11 @@ impl Driver {
                 Woken::Opened(link) => self.opened(link),
                 Woken::Done(done) => done.into_iter().for_each(|done| self.finish(done)),
                 Woken::Room => {}
-                Woken::Time => self.tick(),
+                Woken::Time => {
+                    // What has arrived meanwhile is no silence.
+                    self.take_ready()?;
+                    self.tick();
+                }
             }
             self.take_ready()?;
             self.settle(&mut outputs);

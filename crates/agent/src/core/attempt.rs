@@ -57,6 +57,8 @@ pub(super) struct Held {
     pub(super) publishes: bool,
     /// How far it said that it is, in thousandths.
     pub(super) permille: u16,
+    /// What it said last about that, until it is told.
+    pub(super) progress: Option<Box<str>>,
     /// Who wants it to end.
     pub(super) stop: Option<StopBy>,
 }
@@ -87,7 +89,7 @@ pub(super) enum StopBy {
 
 impl Held {
     pub(super) fn new(stage: Stage) -> Self {
-        Self { stage, keep: false, publishes: false, permille: 0, stop: None }
+        Self { stage, keep: false, publishes: false, permille: 0, progress: None, stop: None }
     }
 
     pub(super) fn is_over(&self) -> bool {

@@ -38,6 +38,8 @@ pub enum Input {
     Detached,
     /// The sidecar answered a probe.
     Answered,
+    /// The sidecar was found, or tells of its journal.
+    Stirred,
     /// The sidecar started a task.
     Started {
         /// Which.

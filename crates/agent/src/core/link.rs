@@ -104,6 +104,7 @@ impl Core {
             self.out.push(Output::Extend { deadline });
         }
         self.out.push(Output::Welcomed);
+        self.say_progress(now);
         self.say_endings(now, Duration::ZERO);
         Ok(())
     }

@@ -14,6 +14,7 @@ mod link;
 mod orders;
 mod output;
 mod profile;
+mod progress;
 mod pulse;
 mod specs;
 mod state;

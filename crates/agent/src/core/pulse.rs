@@ -3,7 +3,7 @@
 //! It is asked now and then, and looked at often while an answer is outstanding. What is counted is looks, not time: a machine
 //! that stood still is one look, however long it did. After a few of them the node takes no more work, after many the
 //! sidecar is replaced: a new one finds the tasks in the journal. When the lease ends there is no time for that: a
-//! sidecar that does not answer at once cannot be trusted to end its tasks.
+//! sidecar that does not answer soon cannot be trusted to end its tasks.
 
 use std::time::Duration;
 
@@ -15,8 +15,10 @@ use super::{Core, Output};
 const UNWELL_LOOKS: u32 = 2;
 /// How many until the sidecar is replaced.
 pub(crate) const REPLACE_LOOKS: u32 = 12;
-/// How long it has to answer when the lease has ended.
-const LAST_PATIENCE: Duration = Duration::from_secs(1);
+/// When the lease has ended it is looked at so often, and as many times, before it is replaced: it may have many tasks to
+/// end.
+const LAST_LOOK_EVERY: Duration = Duration::from_secs(1);
+const LAST_LOOKS: u32 = 3;
 
 /// What is known of the sidecar's life.
 #[derive(Debug)]
@@ -25,8 +27,8 @@ pub(super) struct Pulse {
     looked_at: Timestamp,
     /// How often it was looked at since it was asked, or lost; none when nothing is outstanding.
     waiting: Option<u32>,
-    /// Until when it must have answered, because the lease has ended.
-    last_call: Option<Timestamp>,
+    /// When it is looked at because the lease has ended, and how many looks are left.
+    last_call: Option<(Timestamp, u32)>,
     unwell: bool,
 }
 
@@ -45,7 +47,7 @@ impl Pulse {
     /// When it is to be looked at.
     pub(super) fn due(&self) -> Timestamp {
         let next = self.looked_at + self.every;
-        self.last_call.map_or(next, |last_call| last_call.min(next))
+        self.last_call.map_or(next, |(at, _)| at.min(next))
     }
 }
 
@@ -57,6 +59,11 @@ impl Core {
         if std::mem::take(&mut self.pulse.unwell) {
             self.reconnect(None);
         }
+    }
+
+    /// The sidecar shows that it lives, though it has not answered yet: it was found, or tells its journal.
+    pub(super) fn stirred(&mut self) {
+        self.pulse.waiting = self.pulse.waiting.map(|_| 0);
     }
 
     /// The connection to the sidecar is gone; it is looked for.
@@ -77,7 +84,7 @@ impl Core {
             self.replace_sidecar();
         } else {
             self.pulse.waiting.get_or_insert(0);
-            self.pulse.last_call = Some(now + LAST_PATIENCE);
+            self.pulse.last_call = Some((now + LAST_LOOK_EVERY, LAST_LOOKS));
             self.out.push(Output::Probe);
         }
     }
@@ -86,8 +93,11 @@ impl Core {
         if now < self.pulse.due() {
             return;
         }
-        if self.pulse.last_call.take_if(|last_call| *last_call <= now).is_some() {
-            self.replace_sidecar();
+        if let Some((_, looks)) = self.pulse.last_call.take_if(|(at, _)| *at <= now) {
+            match looks {
+                0 | 1 => self.replace_sidecar(),
+                looks => self.pulse.last_call = Some((now + LAST_LOOK_EVERY, looks - 1)),
+            }
             return;
         }
         self.pulse.looked_at = now;

@@ -10,6 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::attempt::Held;
 use super::lease::Lease;
 use super::link::Link;
+use super::progress::Pace;
 use super::pulse::Pulse;
 use super::specs::Specs;
 use super::{Input, Output, Profile};
@@ -31,6 +32,7 @@ pub struct Core {
     /// Whether the sidecar is there; its journal was read since.
     pub(super) attached: bool,
     pub(super) pulse: Pulse,
+    pub(super) progress: Pace,
     pub(super) draining: bool,
     pub(super) out: Vec<Output>,
 }
@@ -49,6 +51,7 @@ impl Core {
             usage: NodeUsage::default(),
             attached: false,
             pulse: Pulse::new(sidecar_patience),
+            progress: Pace::default(),
             draining: false,
             out: Vec::new(),
         }
@@ -70,14 +73,18 @@ impl Core {
             Input::Attached(known) => self.attached(now, known),
             Input::Detached => self.detached(now),
             Input::Answered => self.answered(),
+            Input::Stirred => self.stirred(),
             Input::Started { token } => self.started(now, token),
-            Input::Progressed { token, permille, message } => self.progressed(token, permille, message),
+            Input::Progressed { token, permille, message } => {
+                self.progressed(now, token, permille, message);
+            }
             Input::Ended { token, end } => self.ended(now, token, end),
             Input::Used(usage) => self.usage = usage,
             Input::Drain => self.drain(),
             Input::Leave => self.leave(),
             Input::Tick => {
                 self.feel_pulse(now);
+                self.say_progress_if_due(now);
                 self.tick(now);
             }
         }
@@ -96,7 +103,9 @@ impl Core {
 
     /// When [`Input::Tick`] has something to do, unless something else happens before.
     pub fn wakes_at(&self) -> Option<Timestamp> {
-        [self.lease.ends_at(), self.link.due(&self.lease), Some(self.pulse.due())].into_iter().flatten().min()
+        let dues =
+            [self.lease.ends_at(), self.link.due(&self.lease), Some(self.pulse.due()), self.progress.due];
+        dues.into_iter().flatten().min()
     }
 
     /// Whether the next tick sends a heartbeat, so that what is in use should be measured first.

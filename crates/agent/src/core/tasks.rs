@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mainspring_model::{AttemptToken, Cause, Progress, Timestamp};
+use mainspring_model::{AttemptToken, Cause, Timestamp};
 use rustc_hash::FxHashSet;
 
 use super::attempt::{Held, Stage, StopBy};
@@ -118,18 +118,6 @@ impl Core {
         }
     }
 
-    pub(super) fn progressed(&mut self, token: AttemptToken, permille: Option<u16>, message: Box<str>) {
-        let Some(held @ Held { stage: Stage::Executing { .. }, .. }) = self.held.get_mut(&token) else {
-            return;
-        };
-        held.permille = permille.unwrap_or(held.permille);
-        let progress = Progress { permille: held.permille, message };
-        if let Some(session) = self.link.session() {
-            let beat = self.lease.next_beat();
-            self.out.push(Output::Say(words::progressed(session, beat, token, progress)));
-        }
-    }
-
     pub(super) fn ended(&mut self, now: Timestamp, token: AttemptToken, end: TaskEnd) {
         let Some(held) = self.held.get_mut(&token) else { return };
         let since = match held.stage {
@@ -168,6 +156,7 @@ impl Core {
 
     /// The attempt is over: tell it now if somebody listens, and until it is acknowledged.
     pub(super) fn end(&mut self, now: Timestamp, token: AttemptToken, ending: Ending) {
+        self.say_progress_of(token);
         let mut held = Held::over(ending);
         if let (Some(session), Stage::Over { ending, said_at }) = (self.link.session(), &mut held.stage) {
             *said_at = Some(now);

@@ -22,8 +22,11 @@ fn an_order_is_executed_once() {
         Input::Progressed { token: token(1), permille, message }
     };
     node.does(progressed(Some(500), "half"), &["progressed 1 500"]);
-    node.does(progressed(None, "still there"), &["progressed 1 500"]);
-    assert_eq!(node.ended(1, exit(0)), ["finished 1 exit"]);
+    node.does(progressed(Some(600), "more"), &[]);
+    node.does(progressed(None, "still there"), &[]);
+    assert_eq!(node.pass(0.3), ["progressed 1 600"], "the latest, a few times in a second");
+    node.does(progressed(Some(1000), "all"), &[]);
+    assert_eq!(node.ended(1, exit(0)), ["progressed 1 1000", "finished 1 exit"]);
     assert!(node.ended(1, exit(1)).is_empty());
     assert_eq!(node.start(1), ["finished 1 exit"]);
     assert_eq!(node.forget(1), ["forgotten 1"]);
@@ -186,4 +189,24 @@ fn outputs_are_copied_before_the_end_is_told() {
     publishing(&mut node);
     let failed = TaskEnd { ..exit(1) };
     assert_eq!(node.ended(1, failed), ["finished 1 exit"], "outputs of a failure are not copied");
+}
+
+#[test]
+fn a_flood_of_progress_is_a_few_words() {
+    let mut node = Node::welcomed();
+    node.execute(1);
+    let mut said = Vec::new();
+    for tenth in 0..20u16 {
+        for line in 0..1_000u16 {
+            let permille = Some((tenth * 1_000 + line) % 1_000);
+            said.extend(node.act(Input::Progressed { token: token(1), permille, message: "".into() }));
+        }
+        said.extend(node.pass(0.1));
+    }
+    assert!((9..=11).contains(&said.len()), "{said:?}");
+    node.does(Input::Disconnected, &[]);
+    node.does(Input::Progressed { token: token(1), permille: Some(7), message: "".into() }, &[]);
+    node.connect();
+    let welcomed = node.welcome();
+    assert!(welcomed.contains(&"progressed 1 7".to_owned()), "{welcomed:?}");
 }
