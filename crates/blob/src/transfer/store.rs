@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt;
 use reqwest::{Body, Url};
@@ -98,15 +98,22 @@ async fn store_file(places: &Places, mut file: File, to: &Path) -> Result<(), Er
     })?;
     let directory = through(&opened);
     let fresh = directory.join(format!(".{}.{}", name.to_string_lossy(), uuid::Uuid::now_v7().simple()));
+    let fresh = Unfinished(fresh);
     let copied = async {
-        let mut into = File::create(&fresh).await?;
+        let mut into = File::create(&fresh.0).await?;
         tokio::io::copy(&mut file, &mut into).await?;
         into.sync_all().await?;
-        fs::rename(&fresh, directory.join(name)).await
+        fs::rename(&fresh.0, directory.join(name)).await
     };
-    let copied = copied.await;
-    if copied.is_err() {
-        let _ = fs::remove_file(&fresh).await;
+    copied.await.map_err(Error::file("write", to))
+}
+
+/// A file that is removed when its copy fails, or is given up half-way.
+struct Unfinished(PathBuf);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // One that was moved to its place is not there any more.
+        let _ = std::fs::remove_file(&self.0);
     }
-    copied.map_err(Error::file("write", to))
 }

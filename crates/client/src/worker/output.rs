@@ -42,7 +42,8 @@ impl LogBuffer {
         if self.ended {
             return;
         }
-        if self.frames.len() + text.len() > LOG_BYTES_MAX {
+        // What follows something that was dropped is dropped, too: the hole is at the end, where its mark is.
+        if self.dropped_bytes > 0 || self.frames.len() + text.len() > LOG_BYTES_MAX {
             self.dropped_bytes += text.len() as u64;
             return;
         }

@@ -33,7 +33,7 @@ impl Files {
         token: AttemptToken,
         digest: Digest,
     ) -> Result<Chunks, Status> {
-        if !self.is_running(node, token).await || !self.names(token, digest).await? {
+        if !self.is_running(node, token).await? || !self.names(token, digest).await? {
             return Err(Status::permission_denied("no attempt that runs on this node names the artifact"));
         }
         let content = self.artifacts.get(digest, None).await.map_err(|error| {
@@ -53,10 +53,12 @@ impl Files {
 
     /// Whether the attempt runs on the node, as the owner of its cell has it. What was executed there once is no reason to
     /// read files for ever.
-    async fn is_running(&self, node: NodeId, token: AttemptToken) -> bool {
+    async fn is_running(&self, node: NodeId, token: AttemptToken) -> Result<bool, Status> {
         let cells = &self.ownership.cells;
-        let live = cells.live(cells.cell_of_node(node), &[token.run]).await.unwrap_or_default();
-        live.iter().any(|live| runs_on(&live.run, node, token))
+        let live = cells.live(cells.cell_of_node(node), &[token.run]).await;
+        // Who does not own the cell cannot know; the node tries again, by then with the owner.
+        let live = live.map_err(|_| Status::unavailable("another scheduler owns the cell of this node"))?;
+        Ok(live.iter().any(|live| runs_on(&live.run, node, token)))
     }
 
     /// Whether the specification of the run names the artifact. One with a URL comes from there.
