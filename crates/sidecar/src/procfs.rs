@@ -5,6 +5,9 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::PathBuf;
 
+/// What is read of an environment: a task makes its own as long as it likes.
+const ENVIRONMENT_BYTES_MAX: u64 = 256 * 1024;
+
 /// One process, from `/proc/PID/stat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Process {
@@ -63,9 +66,14 @@ pub(crate) fn now_ticks() -> u64 {
     now.tv_sec as u64 * 100 + now.tv_nsec as u64 / 10_000_000
 }
 
-/// The environment that a process was started with.
+/// The environment that a process was started with, its first part if it is very long.
 pub(crate) fn environment(pid: u32) -> Vec<u8> {
-    fs::read(format!("/proc/{pid}/environ")).unwrap_or_default()
+    let mut environment = Vec::new();
+    if let Ok(file) = File::open(format!("/proc/{pid}/environ")) {
+        // What was read before an error is as good as the whole.
+        let _ = file.take(ENVIRONMENT_BYTES_MAX).read_to_end(&mut environment);
+    }
+    environment
 }
 
 /// Whether an environment has all these `NAME=value` entries.
@@ -151,6 +159,24 @@ mod tests {
             drop(child.stdin.take());
             child.wait().expect("it ends with its input");
         }
+    }
+
+    #[test]
+    fn a_long_environment_is_read_in_part() {
+        let mut child = std::process::Command::new("/bin/cat");
+        child.env_clear().env("A", "1");
+        child.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        child.envs((0..8).map(|number| (format!("LONG_{number}"), "x".repeat(100_000))));
+        let mut child = child.spawn().expect("a process is started");
+        // It has its environment when it does its work.
+        let (stdin, stdout) = (child.stdin.as_mut(), child.stdout.as_mut());
+        std::io::Write::write_all(stdin.expect("it has an input"), b"x").expect("it lives");
+        stdout.expect("it has an output").read_exact(&mut [0]).expect("it answers");
+        let environment = environment(child.id());
+        assert_eq!(environment.len() as u64, ENVIRONMENT_BYTES_MAX);
+        assert!(has_entries(&environment, &["A=1".to_owned()]));
+        drop(child.stdin.take());
+        child.wait().expect("it ends with its input");
     }
 
     #[test]

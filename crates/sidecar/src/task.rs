@@ -27,6 +27,8 @@ pub(crate) struct Task {
     pub(crate) pid: u32,
     pub(crate) started_at_us: i64,
     pub(crate) terms: Terms,
+    /// Whether its first process may have failed before it became the program: see `launch`.
+    pub(crate) launched: bool,
     pub(crate) tree: Tree,
     /// Absent for a task of an earlier sidecar.
     pub(crate) child: Option<Child>,

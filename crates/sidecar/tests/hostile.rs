@@ -1,7 +1,7 @@
 //! Tasks that do not want to be kept: they fork, hide, ignore, flood. The sidecar and its other tasks are unhurt,
 //! and nothing survives.
 
-use mainspring_sidecar::protocol::{End, Event, LogCaps, Request};
+use mainspring_sidecar::protocol::{End, Event, LogCaps, Request, Rlimit, RlimitKind};
 
 use crate::sidecar::{Sidecar, is_running, pid_in, shell};
 
@@ -124,6 +124,21 @@ fn a_flood_costs_bounded_memory_and_disk() {
     sidecar.order(&start);
     crate::sidecar::wait_gone(sidecar.started(start.key));
     assert!(sidecar.layout.work(&start.key).join("done").exists());
+    let peak = memory_kib(sidecar.pid, "VmHWM");
+    assert!(peak < 24 * 1024, "the sidecar took {peak} KiB");
+}
+
+#[test]
+fn a_forged_word_of_a_launch_costs_bounded_memory() {
+    let mut sidecar = Sidecar::start();
+    let script = "truncate -s 300M \"$(dirname $MAINSPRING_OUTPUT)/launch\"; exit 127";
+    assert_eq!(sidecar.run(&shell(script)).end, End::Exited(127));
+    let mut start = shell(script);
+    start.rlimits = vec![Rlimit { kind: RlimitKind::Core, soft: Some(0), hard: Some(0) }];
+    match sidecar.run(&start).end {
+        End::NotExecuted(message) => assert!(message.len() <= 4096, "{} bytes", message.len()),
+        end => panic!("{end:?}"),
+    }
     let peak = memory_kib(sidecar.pid, "VmHWM");
     assert!(peak < 24 * 1024, "the sidecar took {peak} KiB");
 }

@@ -1,6 +1,8 @@
 //! The end of an attempt: nothing of it lives, its output is read, its log is put together, its end is journalled
 //! and told.
 
+use std::io::Read;
+
 use rustc_hash::FxHashSet;
 
 use super::Supervisor;
@@ -18,6 +20,8 @@ use crate::usage::Usage;
 const GROUP_RETRY_US: u64 = 20_000;
 /// Looks at a tree whose processes come and go.
 const ROUNDS_MAX: usize = 16;
+/// What is taken of the words that a launch left: a task can write to that file, too.
+const LAUNCH_ERROR_BYTES_MAX: u64 = 4 * 1024;
 /// A slot that no task has: a wake-up for the loop itself.
 const NO_SLOT: usize = usize::MAX;
 
@@ -119,7 +123,9 @@ impl Supervisor {
         FinishedRecord {
             key: task.key,
             end: match exit.end {
-                End::Exited(127) => self.launch_error(&task.key).map_or(End::Exited(127), End::NotExecuted),
+                End::Exited(127) if task.launched => {
+                    self.launch_error(&task.key).map_or(End::Exited(127), End::NotExecuted)
+                }
                 end => end,
             },
             stopped_by: task.stopped_by,
@@ -140,8 +146,9 @@ impl Supervisor {
 
     fn launch_error(&self, key: &AttemptKey) -> Option<String> {
         let file = open_plain(&self.layout.attempt(key).join("launch")).ok()?;
-        let text = std::io::read_to_string(file).ok()?;
-        (!text.is_empty()).then_some(text)
+        let mut text = Vec::new();
+        file.take(LAUNCH_ERROR_BYTES_MAX).read_to_end(&mut text).ok()?;
+        (!text.is_empty()).then(|| String::from_utf8_lossy(&text).into_owned())
     }
 
     /// Removes the cgroups of attempts that are over; the kernel may take a moment to empty one.

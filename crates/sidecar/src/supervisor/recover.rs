@@ -88,6 +88,8 @@ impl Supervisor {
                 result_bytes_max: starting.result_bytes_max,
                 durable: starting.durable,
             },
+            // The journal does not say.
+            launched: true,
             tree: Tree {
                 root: pid,
                 start_ticks,

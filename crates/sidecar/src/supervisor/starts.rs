@@ -121,6 +121,7 @@ impl Supervisor {
                 result_bytes_max: start.result_bytes_max,
                 durable: start.durable,
             },
+            launched: !start.rlimits.is_empty(),
             tree: Tree {
                 root: pid,
                 start_ticks: spawned.start_ticks,
