@@ -106,9 +106,7 @@ impl Ids {
 
 /// Why nothing can be done in the name of a user.
 pub(crate) fn missing_right(name: &str) -> String {
-    format!(
-        "tasks cannot run as the user `{name}` here: the agent needs to run as root, or with the capabilities CHOWN, SETUID and SETGID"
-    )
+    format!("tasks cannot run as the user `{name}` here: the agent needs to run as root")
 }
 
 #[cfg(test)]

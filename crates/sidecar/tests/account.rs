@@ -89,8 +89,22 @@ fn a_missing_right_is_named_and_final() {
         let mut sidecar = Sidecar::start_with(&mut limited, outer, &data);
         for start in both_ways("true", "nobody") {
             let message = not_executed(&mut sidecar, &start);
-            assert!(message.contains("`nobody`") && message.contains("root"), "{message}");
+            assert!(message.contains("`nobody`") && message.ends_with("needs to run as root"), "{message}");
         }
+    }
+}
+
+#[test]
+fn capabilities_of_the_agent_do_not_come_down_to_tasks() {
+    let outer = open_directory();
+    let data = outer.path().join("data");
+    let mut capable = Command::new("setpriv");
+    capable.args(["--inh-caps=+chown,+setuid", "--ambient-caps=+chown,+setuid"]);
+    capable.arg(command(&data).get_program()).arg(&data);
+    let mut sidecar = Sidecar::start_with(&mut capable, outer, &data);
+    for start in both_ways("grep CapAmb /proc/self/status", "root") {
+        sidecar.run(&start);
+        assert_eq!(sidecar.stored(start.key, FrameKind::Stdout), "CapAmb:\t0000000000000000\n");
     }
 }
 

@@ -283,8 +283,10 @@ fn lock(layout: &Layout) -> Result<File, Error> {
     }
 }
 
-/// A session of its own, so that the end of the starter's terminal is not ours; orphans of tasks come to us.
+/// A session of its own, so that the end of the starter's terminal is not ours; orphans of tasks come to us. Capabilities
+/// that the agent was given stay with the sidecar: ambient ones would come down to every task, whoever it runs as.
 fn leave_starter() {
+    let _ = rustix::thread::clear_ambient_capability_set();
     let _ = rustix::process::setsid();
     rustix::process::umask(Mode::from_raw_mode(0o022));
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
