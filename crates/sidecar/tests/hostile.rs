@@ -1,9 +1,10 @@
 //! Tasks that do not want to be kept: they fork, hide, ignore, flood. The sidecar and its other tasks are unhurt,
 //! and nothing survives.
 
+use mainspring_sidecar::log::FrameKind;
 use mainspring_sidecar::protocol::{End, Event, LogCaps, Request, Rlimit, RlimitKind};
 
-use crate::sidecar::{Sidecar, is_running, pid_in, shell};
+use crate::sidecar::{Sidecar, command, is_running, pid_in, shell};
 
 /// A daemon by the book: forks twice, leads a session of its own, forgets its environment, ignores the signal.
 const DAEMON: &str = r#"
@@ -73,6 +74,26 @@ fn a_daemon_goes_with_its_task_whoever_was_started_at_the_same_moment() {
         assert!(!is_running(daemon), "after {leave:?}");
         assert!(is_running(neighbour_pid));
     }
+}
+
+#[test]
+fn tasks_of_a_sidecar_in_a_task_keep_the_mark_of_that_task() {
+    let slack = |sidecar: &mut Sidecar| {
+        let start = shell("cat /proc/self/timerslack_ns");
+        sidecar.run(&start);
+        sidecar.stored(start.key, FrameKind::Stdout)
+    };
+    let mut outer = Sidecar::start();
+    let (first, second) = (slack(&mut outer), slack(&mut outer));
+    assert_ne!(first, second);
+    // What is started in a task has the mark of that task, a sidecar as well.
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().to_owned();
+    let mut nested = std::process::Command::new("sh");
+    nested.args(["-c", &format!("echo {} > /proc/$$/timerslack_ns; exec \"$@\"", second.trim()), "sh"]);
+    nested.arg(command(&data).get_program()).arg(&data);
+    let mut nested = Sidecar::start_with(&mut nested, directory, &data);
+    assert_eq!([slack(&mut nested), slack(&mut nested)], [second.clone(), second]);
 }
 
 #[test]

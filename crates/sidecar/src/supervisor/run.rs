@@ -15,6 +15,7 @@ use slab::Slab;
 use super::connection::Connection;
 use super::poller::{Poller, Source};
 use super::recover;
+use crate::birthmark::Birthmarks;
 use crate::cgroup::{Cgroups, Group};
 use crate::clock::monotonic_us;
 use crate::detach::{READY, make_directories};
@@ -61,8 +62,7 @@ pub(super) struct Supervisor {
     pub(super) task_limit: TaskLimit,
     /// The number of a task's progress file.
     pub(super) progress_fd: ProgressFd,
-    /// Tasks that were started.
-    pub(super) births: u64,
+    pub(super) birthmarks: Birthmarks,
     /// The directory of the attempts as the kernel names it.
     pub(super) attempts: PathBuf,
     /// The largest resident size of this process, when it was last looked at.
@@ -145,7 +145,7 @@ impl Supervisor {
             parents: FxHashMap::default(),
             task_limit: TaskLimit::set_apart(),
             progress_fd,
-            births: 0,
+            birthmarks: Birthmarks::new(),
             attempts,
             own_peak_bytes: 0,
             ended: Vec::new(),

@@ -69,8 +69,7 @@ impl Supervisor {
     fn start(&mut self, start: &Start, now_us: u64) -> Result<Event, SpawnError> {
         let means = Means { limit: self.task_limit, progress_fd: self.progress_fd.number() };
         let prepared = spawn::prepare(&self.layout, &self.spares, start, means)?;
-        self.births += 1;
-        let birthmark = Birthmark::wear(self.births);
+        let birthmark = self.birthmarks.wear_next();
         let mut group = None;
         let spawned = match self.cgroups.as_mut().filter(|_| start.caps.is_any()) {
             Some(cgroups) => {
