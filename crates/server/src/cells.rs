@@ -27,7 +27,7 @@ use crate::settle::settle;
 /// How long a caller waits for a cell that nobody owns at the moment, or whose owner loads.
 const OWNER_WAIT: Duration = Duration::from_secs(5);
 /// How long a caller waits for an owner whose store does not answer.
-const ANSWER_WAIT: Duration = Duration::from_secs(30);
+const ANSWER_WAIT: Duration = Duration::from_secs(20);
 /// How long a store may refuse every write before callers are told: its disk may be full.
 const FAILING_WAIT: Duration = Duration::from_secs(2);
 /// How long a caller waits for a store that does not answer.

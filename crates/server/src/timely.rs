@@ -58,11 +58,16 @@ impl Timely {
 
 macro_rules! timely {
     (reads { $($read:ident($($arg:ident: $kind:ty),*) -> $answer:ty;)* }
+     pages { $($page:ident($($by:ident: $how:ty),*) -> $rows:ty;)* }
      writes { $($write:ident($($put:ident: $what:ty),*) -> $done:ty;)* }) => {
         #[async_trait]
         impl Store for Timely {
             $(async fn $read(&self, $($arg: $kind),*) -> Result<$answer> {
                 self.within(self.wait, self.inner.$read($($arg),*)).await
+            })*
+            // A page of a long history may take a while, and is not asked for less by failing.
+            $(async fn $page(&self, $($by: $how),*) -> Result<Page<$rows>> {
+                self.within(self.wait * 2, self.inner.$page($($by),*)).await
             })*
             $(async fn $write(&self, $($put: $what),*) -> Result<$done> {
                 self.inner.$write($($put),*).await
@@ -75,26 +80,28 @@ timely! {
     reads {
         leases() -> Vec<Lease>;
         members() -> Vec<Member>;
-        shelf(query: ShelfQuery) -> Page<Run>;
         cell_pause(cell: CellId) -> Option<Pause>;
         nodes(cell: CellId) -> Vec<Node>;
         runs_by_id(ids: &[RunId]) -> Vec<Run>;
         run_by_key(namespace: &Namespace, key: &str) -> Option<Run>;
-        runs(query: RunQuery) -> Page<Run>;
         attempts(run: RunId) -> Vec<Attempt>;
         events(run: RunId) -> Vec<RunEvent>;
         job(id: JobId) -> Option<Job>;
         job_by_name(namespace: &Namespace, name: &str) -> Option<Job>;
-        jobs(namespace: Option<&Namespace>, after: Option<JobId>, limit: usize) -> Page<Job>;
         job_versions(keys: &[(JobId, u32)]) -> Vec<JobVersion>;
-        versions_of_job(job: JobId, after: Option<u32>, limit: usize) -> Page<JobVersion>;
-        jobs_with_runs(after: Option<JobId>, limit: usize) -> Page<JobId>;
         node(id: NodeId) -> Option<Node>;
-        all_nodes(after: Option<NodeId>, limit: usize) -> Page<Node>;
         record(kind: RecordKind, key: &RecordKey) -> Option<Record>;
-        records(query: RecordQuery) -> Page<Record>;
-        counters(query: CounterQuery) -> Page<(CounterKey, Counts)>;
         clock() -> Timestamp;
+    }
+    pages {
+        shelf(query: ShelfQuery) -> Run;
+        runs(query: RunQuery) -> Run;
+        jobs(namespace: Option<&Namespace>, after: Option<JobId>, limit: usize) -> Job;
+        versions_of_job(job: JobId, after: Option<u32>, limit: usize) -> JobVersion;
+        jobs_with_runs(after: Option<JobId>, limit: usize) -> JobId;
+        all_nodes(after: Option<NodeId>, limit: usize) -> Node;
+        records(query: RecordQuery) -> Record;
+        counters(query: CounterQuery) -> (CounterKey, Counts);
     }
     writes {
         commit(transaction: Transaction) -> Vec<Outcome>;

@@ -81,15 +81,16 @@ impl App {
         condition: Precondition,
     ) -> Result<()> {
         let (_, key, entry) = self.hook_of(caller, Operation::TriggerRevoke, named).await?;
-        let (before, _) = self.hook_removal(&key).await?;
+        // What is compared is what is removed.
+        let (before, mut removals) = self.hook_removal(&key).await?;
         if let Err(error) = condition.check((before > 0).then_some(before)) {
             return self.refused(entry, error).await;
         }
-        let removals = self.hook_removals(&key).await?;
-        if removals.is_empty() {
+        if before == 0 {
             let error = Error::not_found(format!("token of `{}`", named.trigger));
             return self.refused(entry, error).await;
         }
+        removals.push(claim_removal(&key, before));
         self.journal.write(removals, entry).await
     }
 
@@ -97,7 +98,7 @@ impl App {
     pub(crate) async fn hook_removals(&self, key: &TriggerKey) -> Result<Vec<Write>> {
         let (before, mut writes) = self.hook_removal(key).await?;
         if before > 0 {
-            writes.push(Write::RemoveRecord { kind: record::HOOK_CLAIM, key: claim(key), expected: before });
+            writes.push(claim_removal(key, before));
         }
         Ok(writes)
     }
@@ -144,6 +145,10 @@ impl App {
 }
 
 /// Under which a trigger's token is found.
+fn claim_removal(key: &TriggerKey, expected: u64) -> Write {
+    Write::RemoveRecord { kind: record::HOOK_CLAIM, key: claim(key), expected }
+}
+
 fn claim(key: &TriggerKey) -> RecordKey {
     [key.job.as_bytes().as_slice(), key.name.as_bytes()].concat().into()
 }

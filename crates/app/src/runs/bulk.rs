@@ -1,7 +1,10 @@
 //! One action on every run that a query finds. First a count and a few examples, then the deed.
 
 use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::{Mutex, PoisonError};
 
+use futures_util::{StreamExt, stream};
 use mainspring_model::{ErrorCode, Namespace, Run};
 use mainspring_wire::api::{BulkAction, BulkFailure, BulkRequest, BulkResult, RerunRequest};
 
@@ -15,6 +18,12 @@ use crate::operation::Operation;
 use crate::paging::PageRequest;
 use crate::ports::Command;
 use crate::principal::Caller;
+
+/// Runs that are acted on at the same time: those of other owners take a request each.
+const AT_ONCE: usize = 32;
+
+/// The owners that are not reached, and why.
+type Away = Mutex<BTreeMap<String, Error>>;
 
 impl App {
     /// Counts the runs that a query finds and that the action applies to, or acts on them.
@@ -52,12 +61,17 @@ impl App {
             return self.refused(entry, Error::new(ErrorCode::PreconditionFailed, message)).await;
         }
         self.journal.note(entry).await;
-        let mut away = BTreeMap::new();
-        for row in rows {
-            match self.act_wherever(caller, request.action, &row, &mut away).await {
+        let away = Away::default();
+        let act = |row: Run| {
+            let away = &away;
+            async move { (row.head.id, self.act_wherever(caller, request.action, &row, away).await) }
+        };
+        let mut acts = pin!(stream::iter(rows).map(act).buffer_unordered(AT_ONCE));
+        while let Some((id, outcome)) = acts.next().await {
+            match outcome {
                 Ok(()) => result.done += 1,
                 Err(error) if result.failures.len() < BULK_SAMPLE_MAX => result.failures.push(BulkFailure {
-                    id: row.head.id,
+                    id,
                     code: error.code.name().into(),
                     detail: error.message,
                 }),
@@ -68,23 +82,17 @@ impl App {
     }
 
     /// Acts on a run, here or at its owner's. An owner that is away is not asked for each of its runs.
-    async fn act_wherever(
-        &self,
-        caller: &Caller,
-        action: BulkAction,
-        row: &Run,
-        away: &mut BTreeMap<String, Error>,
-    ) -> Result<()> {
+    async fn act_wherever(&self, caller: &Caller, action: BulkAction, row: &Run, away: &Away) -> Result<()> {
         let Err(error) = self.act_on(caller, action, row).await else { return Ok(()) };
         let Some(url) = error.elsewhere.clone() else { return Err(error) };
-        if let Some(known) = away.get(&url) {
+        if let Some(known) = away.lock().unwrap_or_else(PoisonError::into_inner).get(&url) {
             return Err(known.clone());
         }
         let answer = self.cells.act_elsewhere(&url, row.head.id, action).await;
         if let Err(error) = &answer
             && matches!(error.code, ErrorCode::NotOwner | ErrorCode::StoreUnavailable)
         {
-            away.insert(url, error.clone());
+            away.lock().unwrap_or_else(PoisonError::into_inner).insert(url, error.clone());
         }
         answer
     }

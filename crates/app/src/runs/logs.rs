@@ -1,7 +1,9 @@
 //! Reading the output of an attempt, from an offset, and waiting for more.
 
+use std::time::Duration;
+
 use mainspring_model::log::frames;
-use mainspring_model::{AttemptToken, ErrorCode, RunId, RunState};
+use mainspring_model::{AttemptToken, ErrorCode, RunId, RunState, Timestamp};
 use mainspring_wire::api::{LogLine, LogPage, LogStream};
 
 use super::log_text::lines;
@@ -10,6 +12,9 @@ use crate::error::{Error, Result};
 use crate::limits::{LOG_FRAME_BYTES_MAX, LOG_PART_BYTES_DEFAULT, LOG_PART_BYTES_MAX, LOG_PIECE_BYTES_MAX};
 use crate::operation::Operation;
 use crate::principal::Caller;
+
+/// The output of an attempt may be so much behind its end, which comes another way.
+const OUTPUT_LATE_MAX: Duration = Duration::from_secs(2);
 
 /// Which part of which output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,8 +36,8 @@ pub struct LogTarget {
     pub(crate) token: Option<AttemptToken>,
     /// Whether it wrote nothing.
     is_silent: bool,
-    /// Whether it executed and does no more: it has said something, or that it says nothing.
-    has_executed: bool,
+    /// Since when it executes no more, if it did: it has said something by then, or that it says nothing.
+    executed_until: Option<Timestamp>,
     /// Whether the run is over, so that no other attempt follows.
     pub is_over: bool,
 }
@@ -49,7 +54,7 @@ impl App {
     pub async fn logs(&self, caller: &Caller, run: RunId, query: LogQuery) -> Result<LogPage> {
         let target = self.log_target(caller, run, query.attempt).await?;
         let mut page = self.read_log(&target, query).await?;
-        if target.has_executed
+        if target.executed_until.is_some_and(|until| self.now().since(until) >= OUTPUT_LATE_MAX)
             && !page.ended
             && page.length == 0
             && query.stream.is_none_or(|stream| stream == LogStream::System)
@@ -72,19 +77,20 @@ impl App {
         let is_over = row.status.state.is_terminal();
         let current = (row.status.attempt > 0).then(|| row.status.token(run));
         let is_executing = row.status.state == RunState::Running;
-        let (token, is_silent, has_executed) = match attempt {
+        let (token, is_silent, executed_until) = match attempt {
             Some(number) if current.is_none_or(|token| token.number != number) => {
                 let earlier = self.store.attempts(run).await?;
                 let found = earlier.iter().find(|attempt| attempt.token.number == number);
                 let found = found.ok_or_else(|| Error::not_found(format!("attempt {number} of {run}")))?;
-                (Some(found.token), found.usage.silent, found.started_at.is_some())
+                (Some(found.token), found.usage.silent, found.started_at.map(|_| found.finished_at))
             }
             _ => {
                 let is_silent = row.status.extra.as_ref().is_some_and(|extra| extra.usage.silent);
-                (current, is_silent, row.status.started_at.is_some() && !is_executing)
+                let ended = row.status.finished_at.filter(|_| !is_executing);
+                (current, is_silent, ended.filter(|_| row.status.started_at.is_some()))
             }
         };
-        Ok(LogTarget { token, is_silent, has_executed, is_over })
+        Ok(LogTarget { token, is_silent, executed_until, is_over })
     }
 
     /// A part of an attempt's output.

@@ -33,8 +33,8 @@ use super::{answer, merge};
 /// Says that a request was passed on already.
 pub(super) const FORWARDED: HeaderName = HeaderName::from_static("x-mainspring-forwarded");
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// A little longer than an owner waits for its store.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(35);
+/// A little longer than an owner waits for its store, and less than callers wait.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(25);
 /// How long an answer waits for what others would add to it.
 const MORE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest answer that is put together.
@@ -155,10 +155,12 @@ impl Passable {
         match (here, owners.next(), owners.next()) {
             (_, None, _) => response,
             // It knows all that nobody here does.
-            (false, Some((owner, _)), None) => match self.to(owner, Bytes::new()).await {
-                Ok(answer) if !answer.status().is_server_error() => answer,
-                _ => response,
-            },
+            (false, Some((owner, _)), None) => {
+                match timeout(MORE_TIMEOUT, self.to(owner, Bytes::new())).await {
+                    Ok(Ok(answer)) if !answer.status().is_server_error() => answer,
+                    _ => response,
+                }
+            }
             _ => {
                 let ask = async |(owner, subjects): (&String, &Subjects)| {
                     let answer = self.to(owner, Bytes::new()).await.ok()?;

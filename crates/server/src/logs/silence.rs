@@ -13,8 +13,8 @@ use super::hot::Hot;
 
 /// The log of an attempt that is over is not waited for any longer.
 const SILENT_MAX: Duration = Duration::from_secs(60);
-/// Logs that are put away together when the process ends.
-const AT_ONCE: usize = 32;
+/// Logs that are put away together when the process ends; each may take some megabytes of memory.
+const AT_ONCE: usize = 4;
 
 impl Logs {
     /// Puts away the logs of attempts that are over and whose nodes have gone silent: as far as they came, readable, and

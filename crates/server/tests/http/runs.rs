@@ -1,5 +1,7 @@
 //! Runs over the wire. No node is there: runs wait, which is enough to look at them.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::World;
@@ -290,12 +292,16 @@ async fn output_that_did_not_come_is_named() {
     let mut node = super::node::Node::start(&world).await;
     let token = node.execute(&run).await;
     node.end(token).await;
-    let said = loop {
-        let page = world.get(&path).await.expect(200);
-        if page["lines"][0].is_object() {
-            break page["lines"][0].clone();
+    let said = tokio::time::timeout(Duration::from_secs(60), async {
+        loop {
+            let page = world.get(&format!("{path}?attempt=1")).await.expect(200);
+            if page["lines"][0].is_object() {
+                break page["lines"][0].clone();
+            }
+            tokio::task::yield_now().await;
         }
-    };
+    });
+    let said = said.await.expect("the output is missed");
     assert_eq!(said["stream"], "system");
     assert!(text(&said["text"]).contains("not here"), "{said}");
 }
