@@ -1,7 +1,7 @@
 //! The directory of an attempt: made before the task, read after it; `remover` removes it.
 //!
 //! The directory belongs to the sidecar, so that a task of another user cannot put a link where the sidecar will
-//! write; only `work`, `output` and `progress` belong to the task. Whatever a task leaves there is opened as a plain
+//! write; only `work`, `inputs`, `output` and `progress` belong to the task. Whatever a task leaves there is opened as a plain
 //! file or not at all.
 
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -19,6 +19,9 @@ use crate::spare::Spares;
 
 /// Names in the directory that a `File` of an order may not take.
 const OWN_NAMES: &[&str] = &["work", "output", "progress", "log", "stdin", "launch"];
+
+/// The directory of what an agent fetched for the task before it ordered it.
+const INPUTS: &str = "inputs";
 
 /// Who owns what the task may write.
 #[derive(Debug, Clone, Copy)]
@@ -60,10 +63,22 @@ pub(crate) fn create(
     }
     if let Some(owner) = owner {
         chown(&work, Some(owner.uid), Some(owner.gid))?;
+        take_inputs(&directory.join(INPUTS), owner)?;
         place(&layout.output(&start.key), b"", 0o600, Some(owner))?;
         place(&layout.progress(&start.key), b"", 0o600, Some(owner))?;
     }
     Ok(())
+}
+
+/// Inputs that the agent fetched are closed to others, as `work` is: the directory around them may be passed by everybody.
+fn take_inputs(path: &Path, owner: Owner) -> io::Result<()> {
+    let flags = (OFlags::DIRECTORY | OFlags::NOFOLLOW).bits() as i32;
+    match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        Ok(directory) => owner.take(directory),
+        // Most tasks have none.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// The progress file, for a task to append to.

@@ -65,6 +65,30 @@ fn a_task_runs_as_another_user_in_a_fresh_directory() {
 }
 
 #[test]
+fn inputs_belong_to_the_user_of_the_task() {
+    let outer = open_directory();
+    let data = outer.path().join("data");
+    make_passable(&data).unwrap();
+    let mut sidecar = Sidecar::start_below(outer, "data");
+    let script = "cat ../inputs/orders; stat -c '%U %a' ../inputs";
+    for start in both_ways(script, "nobody") {
+        // As an agent makes them before it orders the task.
+        let attempt = sidecar.layout.attempt(&start.key);
+        let inputs = attempt.join("inputs");
+        for (path, mode) in [(&attempt, 0o711), (&inputs, 0o700)] {
+            std::fs::create_dir(path).unwrap();
+            std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+        }
+        std::fs::write(inputs.join("orders"), "1\n").unwrap();
+        sidecar.run(&start);
+        assert_eq!(sidecar.stored(start.key, FrameKind::Stdout), "1\nnobody 700\n");
+        let look = format!("cat {}", inputs.join("orders").display());
+        let stranger = Start { user: Some("daemon".into()), ..shell(&look) };
+        assert_ne!(sidecar.run(&stranger).end, End::Exited(0));
+    }
+}
+
+#[test]
 fn a_closed_directory_is_named() {
     let outer = open_directory();
     let closed = outer.path().join("closed");
