@@ -1,5 +1,7 @@
 //! Artifacts, inputs and outputs.
 
+use std::os::unix::fs::PermissionsExt;
+
 use mainspring_model::{Cause, NodeId};
 use mainspring_wire::agent::FileChunk;
 use tonic::Status;
@@ -200,4 +202,41 @@ async fn tasks_run_as_the_nodes_user_unless_their_job_names_one_that_the_node_al
         let cause = call.finished(token(run)).await.cause.unwrap().told_by(NODE).unwrap();
         assert!(format!("{cause:?}").contains(said), "{user}: {cause:?}");
     }
+}
+
+#[tokio::test]
+async fn a_task_of_another_user_cannot_have_the_agent_copy_what_it_likes() {
+    assert!(rustix::process::getuid().is_root(), "this test needs root");
+    let mut scheduler = Scheduler::start().await;
+    let node = Node::with_task_user(&scheduler.url, "nobody", "nobody");
+    // Tasks pass through it to their own directories.
+    std::fs::set_permissions(node.path(), std::fs::Permissions::from_mode(0o711)).unwrap();
+    std::fs::write(node.path().join("secret"), "of root").unwrap();
+    std::fs::write(node.path().join("orders.csv"), "a,b\n").unwrap();
+    let mut call = scheduler.welcomed().await;
+    let place = node.path().display();
+    let memo = format!(
+        r#"[{{"name":"totals","path":"{place}/secret","url":"file://{place}/out/stolen","namespace":"default"}}]"#
+    );
+    let text = format!(
+        "attempt=$(dirname \"$MAINSPRING_OUTPUT\")\n\
+         echo '{memo}' > \"$attempt/publish.json\" && echo written\n\
+         rm -f \"$attempt/publish.json\" && echo removed\n\
+         stat -c '%a %U' \"$(dirname \"$MAINSPRING_INPUT_ORDERS\")\"\n\
+         cat \"$MAINSPRING_INPUT_ORDERS\" > \"$MAINSPRING_OUTPUT_TOTALS\"\n"
+    );
+    let spec = serde_json::json!({
+        "name": "totals",
+        "inputs": { "orders": format!("file://{place}/orders.csv") },
+        "outputs": { "totals": format!("file://{place}/out/totals.csv") },
+        "script": text,
+    });
+    call.start(token(1), &spec.to_string(), "").await;
+    let finished = call.finished(token(1)).await;
+    assert_eq!(finished.cause.unwrap().told_by(NODE), Ok(Cause::Exit { code: 0 }));
+    assert_eq!(std::fs::read_to_string(node.path().join("out/totals.csv")).unwrap(), "a,b\n");
+    assert!(!node.path().join("out/stolen").exists());
+    let said = call.log_stored().await;
+    assert!(!said.contains("written") && !said.contains("removed"), "{said}");
+    assert!(said.contains("700 nobody"), "{said}");
 }
