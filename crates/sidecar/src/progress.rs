@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::attempt_dir::open_plain;
 
-/// Bytes that are read at once; a longer line is cut.
+/// Bytes that are read at once; a longer line is cut, and of what is more than that the last is told.
 const READ_BYTES: usize = 16 * 1024;
 
 /// Bytes before the place that was read to, by which a file that was begun anew is known.
@@ -60,8 +60,26 @@ impl Progress {
             (self.offset, self.memory) = (0, Vec::new());
             bytes = self.read_on(&file, metadata.len())?;
         }
+        if metadata.len() > self.offset + READ_BYTES as u64 {
+            return self.jump(&file, metadata.len());
+        }
         bytes.drain(..self.memory.len());
         Ok(bytes)
+    }
+
+    /// The last of what is new, from the beginning of a line: many writes may have one event, and no other may follow, so
+    /// the latest line is not left for later.
+    fn jump(&mut self, file: &File, length: u64) -> io::Result<Vec<u8>> {
+        let from = length.saturating_sub((MEMORY_BYTES + READ_BYTES) as u64);
+        let mut bytes = vec![0; (length - from) as usize];
+        file.read_exact_at(&mut bytes, from)?;
+        let tail = bytes.len() - READ_BYTES;
+        let end = bytes[tail..bytes.len() - 1].iter().position(|byte| *byte == b'\n');
+        let rest = bytes.split_off(end.map_or(tail, |end| tail + end + 1));
+        self.offset = from + bytes.len() as u64;
+        bytes.drain(..bytes.len().saturating_sub(MEMORY_BYTES));
+        self.memory = bytes;
+        Ok(rest)
     }
 
     /// What we remember, if it is there, and what follows up to `length`: what is added meanwhile has its own event.
@@ -93,6 +111,36 @@ mod tests {
         assert_eq!(progress.lines(&path, true), ["0.4"]);
         fs::write(&path, "1\n").unwrap();
         assert_eq!(progress.lines(&path, true), ["1"]);
+    }
+
+    #[test]
+    fn of_many_lines_at_once_the_last_are_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("progress");
+        let mut progress = Progress::default();
+        let mut text = "0\n".to_owned();
+        fs::write(&path, &text).unwrap();
+        assert_eq!(progress.lines(&path, false), ["0"]);
+        for last in [20_000, 40_000] {
+            text.extend((last - 10_000..=last).map(|number| format!("{number}\n")));
+            fs::write(&path, format!("{text}4")).unwrap();
+            let lines = progress.lines(&path, false);
+            assert_eq!(lines.last(), Some(&last.to_string()));
+            assert!(lines.iter().all(|line| line.len() == 5), "all are whole");
+            assert!(progress.lines(&path, false).is_empty());
+            fs::write(&path, format!("{text}42\n")).unwrap();
+            assert_eq!(progress.lines(&path, false), ["42"]);
+            text.push_str("42\n");
+        }
+        // A line that is longer than all that is read, unfinished and finished.
+        for (end, over) in [("", false), ("", true), ("\n", false)] {
+            let mut progress = Progress::default();
+            fs::write(&path, "x".repeat(3 * READ_BYTES) + end).unwrap();
+            let lines = progress.lines(&path, over);
+            assert_eq!(lines.len(), 1);
+            assert!(lines[0].len() + end.len() == READ_BYTES);
+            assert!(progress.lines(&path, over).is_empty());
+        }
     }
 
     #[test]

@@ -148,3 +148,11 @@ fn a_full_disk_does_not_block_the_task() {
     assert_eq!(marked, finished.log_dropped_bytes);
     assert!(sidecar.stored(start.key, FrameKind::Stdout).ends_with("on\n"));
 }
+
+#[test]
+fn the_last_of_many_lines_of_progress_is_told_while_the_task_goes_on() {
+    let mut sidecar = Sidecar::start();
+    let start = shell("seq 1 100000 >&3; sleep 1000");
+    sidecar.order(&start);
+    sidecar.wait(|event| matches!(event, Event::Progress { line, .. } if line == "100000").then_some(()));
+}
