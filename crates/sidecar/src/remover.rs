@@ -104,12 +104,10 @@ fn remove(directory: &Path, work: &Path, spares: &Spares) -> io::Result<()> {
     }
 }
 
-/// Whether it is a progress file for another attempt, which is emptied.
+/// Whether it is a progress file for another attempt. One that was written to is not: whoever did may have it open still, and
+/// would report for that attempt.
 fn is_kept(path: &Path) -> bool {
-    let emptied = |file: fs::Metadata| {
-        file.len() == 0 || fs::OpenOptions::new().write(true).truncate(true).open(path).is_ok()
-    };
-    progress_file(path).is_some_and(emptied)
+    progress_file(path).is_some_and(|file| file.len() == 0)
 }
 
 /// Empties a directory that stands at the top: files are removed, directories are moved to the top. Answers whether
@@ -175,6 +173,15 @@ mod tests {
         remove(&attempt, &work, &spares).unwrap();
         assert!(!attempt.exists());
         assert!(spares.take(&attempt), "an emptied directory is kept for another");
+        // A progress file that nobody wrote to stays in it.
+        let progress = attempt.join(PROGRESS);
+        for (content, stays) in [("", true), ("1\n", false)] {
+            fs::write(&progress, content).unwrap();
+            fs::set_permissions(&progress, fs::Permissions::from_mode(0o600)).unwrap();
+            remove(&attempt, &work, &spares).unwrap();
+            assert!(spares.take(&attempt));
+            assert_eq!(progress.exists(), stays);
+        }
         fs::set_permissions(&attempt, fs::Permissions::from_mode(0o755)).unwrap();
         remove(&attempt, &work, &spares).unwrap();
         assert!(!attempt.exists());

@@ -18,6 +18,7 @@ const SPARES_MAX: usize = 256;
 /// A directory that once held many files stays long and slow; it is not kept.
 const DIRECTORY_BYTES_MAX: u64 = 64 * 1024;
 const PREFIX: &str = ".spare-";
+const STICKY: u32 = 0o1000;
 
 /// The spare directories beside those of the attempts.
 pub(crate) struct Spares {
@@ -66,6 +67,13 @@ impl Spares {
     fn path(&self, number: u64) -> PathBuf {
         self.attempts.join(format!("{PREFIX}{number}"))
     }
+}
+
+/// Keeps a directory from ever being another attempt's: somebody of its own may still be in it, or have its progress file
+/// open. The mark outlasts this sidecar, and means nothing else: only our own user may write there.
+pub(crate) fn spoil(directory: &Path) -> io::Result<()> {
+    let mode = fs::symlink_metadata(directory)?.permissions().mode();
+    fs::set_permissions(directory, fs::Permissions::from_mode(mode | STICKY))
 }
 
 fn is_pristine(directory: &Path, work: &Path) -> io::Result<bool> {
@@ -126,6 +134,7 @@ mod tests {
         check(|old| fs::write(old.join("work/file"), "").unwrap(), false);
         check(|old| fs::set_permissions(old.join("work"), fs::Permissions::from_mode(0o755)).unwrap(), false);
         check(|old| fs::remove_dir(old.join("work")).unwrap(), false);
+        check(|old| spoil(old).unwrap(), false);
         let progress = |old: &Path, content: &str, mode: u32| {
             fs::write(old.join("progress"), content).unwrap();
             fs::set_permissions(old.join("progress"), fs::Permissions::from_mode(mode)).unwrap();

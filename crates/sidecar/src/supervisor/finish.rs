@@ -12,6 +12,7 @@ use crate::clock::{monotonic_us, wall_us};
 use crate::journal::{Entry, FinishedRecord, Record};
 use crate::key::AttemptKey;
 use crate::protocol::{End, Event, Finished, Output};
+use crate::spare;
 use crate::task::{Exit, Stage, Task};
 use crate::tree::{self, Snapshot};
 use crate::usage::Usage;
@@ -98,6 +99,10 @@ impl Supervisor {
         self.read_last_output(slot);
         self.tell_progress(slot, true);
         let mut task = self.tasks.remove(slot);
+        if survivors > 0 {
+            // A directory that is gone needs no mark.
+            let _ = spare::spoil(&self.layout.attempt(&task.key));
+        }
         self.by_key.remove(&task.key);
         self.timers.forget(slot);
         for watch in task.watches.into_iter().flatten() {
