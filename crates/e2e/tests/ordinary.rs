@@ -46,7 +46,7 @@ fn a_failing_task_is_retried_and_says_why(store: Store) {
         world.path("begun").display(),
         world.path("go").display()
     );
-    let retry = json!({ "max": 1, "backoff": { "kind": "fixed", "base": "2s", "jitter": 0 } });
+    let retry = json!({ "max": 1, "backoff": { "kind": "fixed", "base": "30s", "jitter": 0 } });
     let run = world.submit_job(&json!({ "name": "flaky", "script": script, "retry": retry }));
     world.until_file("begun");
     let why = world.until("the server knows that it executes", |world| {
@@ -61,6 +61,8 @@ fn a_failing_task_is_retried_and_says_why(store: Store) {
     });
     assert_eq!(why["state"], "failed");
     assert!(why["summary"].as_str().unwrap().contains("attempt 2 of 2"), "{why}");
+    // The back-off is so long that slow commands see it; nobody waits for its end.
+    world.text(&["retry", &run]);
     assert_eq!(world.wait(&run), Some(9));
     let why = world.json(&["why", &run]);
     assert_eq!((&why["state"], &why["cause"]["exit_code"]), (&json!("final_failed"), &json!(9)), "{why}");
