@@ -341,6 +341,19 @@ fn a_job_stands_for_its_newest_run_that_fits() {
 }
 
 #[test]
+fn no_pid_file_stays_of_one_that_could_not_start() {
+    let home = Home::new();
+    let targets = home.directory.path().join("targets/mainspring/targets.toml");
+    std::fs::create_dir_all(targets).unwrap();
+    let mut up = home.command();
+    up.env("XDG_CONFIG_HOME", home.directory.path().join("targets"));
+    let data = home.directory.path().join("data");
+    let up = up.args(["up", "--listen", "127.0.0.1:0", "--data"]).arg(&data);
+    Ended::of(up.output().unwrap()).check(1, &[], &["targets.toml"]);
+    assert!(data.join("token").exists() && !data.join("pid").exists());
+}
+
+#[test]
 fn the_link_that_it_prints_signs_in() {
     let up = Up::start();
     let (_, link) = up.words.split_once("Sign in once with ").unwrap();

@@ -58,8 +58,7 @@ async fn serve(
     let server = Server::build(options).await.map_err(server_failed)?;
     let token_file = token(&server, &data).await?;
     let agent = joined(&server, agent).await?;
-    let pid_file = data.join("pid");
-    fs::write(&pid_file, format!("{}\n", std::process::id()))?;
+    let pid_file = PidFile::write(data.join("pid"))?;
     let url = server.url().to_owned();
     let login = server.app().issue_login_code().await.map_err(failed)?;
     Targets::remember(LOCAL, Target { url: url.clone(), token: None, token_file: Some(token_file) })?;
@@ -75,11 +74,26 @@ async fn serve(
     };
     server_stop.cancel();
     let served = serving.await;
-    // The number may be somebody else's soon.
-    let _ = fs::remove_file(&pid_file);
+    drop(pid_file);
     flatten(ended, agent_failed)?;
     flatten(served, server_failed)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The file with our number, as long as we are here: the number may be somebody else's soon.
+struct PidFile(PathBuf);
+
+impl PidFile {
+    fn write(path: PathBuf) -> io::Result<Self> {
+        fs::write(&path, format!("{}\n", std::process::id()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for PidFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
 }
 
 /// Tasks of other users pass through the data folder to the agent's. What the server keeps in it is closed by its own mode,
