@@ -1,6 +1,6 @@
 //! `--watch` beside a server that goes, hangs and comes back.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -65,6 +65,37 @@ fn a_watch_outlives_the_server_and_rows_that_only_grow_older_are_told_once() {
     BufReader::new(child.stderr.take().unwrap()).read_line(&mut words).unwrap();
     assert!(words.contains("; waiting"), "{words}");
     assert_eq!(interrupt(child), Some(130));
+}
+
+#[test]
+fn words_about_a_server_that_was_away_do_not_stay_on_the_screen() {
+    let looks = AtomicUsize::new(0);
+    let api = Api::start(move |line| {
+        if line.starts_with("GET /v1/watch") {
+            return events(": keep\n\n");
+        }
+        match looks.fetch_add(1, Ordering::SeqCst) {
+            1..=6 => problem_later(503, "store_unavailable"),
+            // Days are all that is told of its age: the same words as before.
+            _ => list("first"),
+        }
+    });
+    let home = Home::new();
+    let mut script = home.of("timeout");
+    script.env("MAINSPRING_URL", api.url()).env("MAINSPRING_TOKEN", "ms_test").env("TERM", "xterm");
+    let line = format!("stty rows 24 cols 120; exec {} runs --watch", env!("CARGO_BIN_EXE_mainspring"));
+    let script = script.args(["40", "script", "-qec", &line, "/dev/null"]).stdin(Stdio::null());
+    let mut child = script.stdout(Stdio::piped()).spawn().unwrap();
+    let (mut screen, mut drawn, mut piece) = (child.stdout.take().unwrap(), String::new(), [0; 512]);
+    let is_redrawn =
+        |drawn: &str| drawn.split_once("; waiting").is_some_and(|(_, then)| then.contains("run_"));
+    while !is_redrawn(&drawn) {
+        let read = screen.read(&mut piece).unwrap();
+        assert_ne!(read, 0, "{drawn}");
+        drawn.push_str(&String::from_utf8_lossy(&piece[..read]));
+    }
+    std::thread::spawn(move || std::io::copy(&mut screen, &mut std::io::sink()));
+    interrupt(child);
 }
 
 #[test]

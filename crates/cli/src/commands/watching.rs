@@ -56,6 +56,10 @@ where
             Err(failure) if drawn && failure.exit == Exit::Unavailable => {
                 if !std::mem::replace(&mut away, true) {
                     context.output.say(format!("{failure}; waiting"));
+                    // Programs were told all of it, and are not told again.
+                    if !context.output.format.is_for_programs() {
+                        screen.is_written_over();
+                    }
                 }
                 tokio::time::sleep(LOOK_AGAIN).await;
                 continue;

@@ -78,6 +78,11 @@ impl Screen {
         Ok(())
     }
 
+    /// Other words are on the screen: the next round is drawn even if it is the same.
+    pub(crate) fn is_written_over(&mut self) {
+        self.last.clear();
+    }
+
     /// Prints the round below what is there if it differs from that.
     pub(crate) fn append(&mut self, round: &Round) -> Result<(), Failure> {
         let text = round.text();
