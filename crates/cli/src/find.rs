@@ -14,8 +14,8 @@ use crate::nearest::nearest;
 const DEFAULT_NAMESPACE: &str = "default";
 /// Names that are read to find one that is near: it is a help, not a search.
 const NAMES_MAX: usize = 5_000;
-/// Runs that are read to find the newest in one namespace, among those below it.
-const RUNS_AT_ONCE: usize = 20;
+/// Runs that are read at once to find the newest in one namespace, among those below it.
+const RUNS_AT_ONCE: usize = 100;
 
 /// Which runs of a job are meant by its name.
 #[derive(Debug, Clone, Copy)]
@@ -99,9 +99,14 @@ impl Context {
             q: Some(format!("job:{word}{}", fit.term())),
             page_size: Some(RUNS_AT_ONCE),
         };
-        // The list has the namespaces below in it too.
-        let runs = self.client.runs(&query).take(RUNS_AT_ONCE).await?;
-        Ok(runs.into_iter().find(|run| place.is_none_or(|place| run.namespace.as_str() == place)))
+        // The list has the namespaces below in it too, and they may be busier: it is read until one fits.
+        let mut runs = self.client.runs(&query);
+        while let Some(run) = runs.next().await? {
+            if place.is_none_or(|place| run.namespace.as_str() == place) {
+                return Ok(Some(run));
+            }
+        }
+        Ok(None)
     }
 
     /// The job with this name or id.

@@ -288,6 +288,25 @@ fn not_more_runs_are_hit_than_were_confirmed_and_all_failures_count() {
 }
 
 #[test]
+fn a_job_names_its_run_beside_busier_namespaces_below() {
+    let below = |_| {
+        let mut run = failed();
+        (run["id"], run["namespace"]) = (json!("run_01hf7yat00000000000000000b"), json!("default/busy"));
+        run
+    };
+    let many: Vec<Value> = (0..100).map(below).collect();
+    let api = Api::start(move |line| match line {
+        line if line.contains("cursor=") => answer(200, &json!({ "items": [failed()] })),
+        line if line.starts_with("GET /v1/runs?") => {
+            answer(200, &json!({ "items": many, "next_cursor": "more" }))
+        }
+        _ => answer(200, &failed()),
+    });
+    let said = format!("{RUN} is the newest run of etl");
+    check(&Home::new(), &api, &["wait", "etl"], 3, &[], &[&said]);
+}
+
+#[test]
 fn a_bulk_action_in_parts_is_one_answer_for_programs() {
     let part = std::sync::atomic::AtomicUsize::new(0);
     let api = Api::start(move |_| {
