@@ -1,7 +1,9 @@
 //! What talks to a server.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -282,9 +284,25 @@ fn not_more_runs_are_hit_than_were_confirmed_and_all_failures_count() {
             },
         )
     });
-    let words = ["cancel", "-Q", "job:etl", "-y"];
-    check(&Home::new(), &api, &words, 1, &[], &["5 runs done, 25 could not be"]);
+    let home = Home::new();
+    let mut script = home.of("script");
+    script.env("MAINSPRING_URL", api.url()).env("MAINSPRING_TOKEN", "ms_test").env("TERM", "xterm");
+    let line = format!("{} cancel -Q job:etl", env!("CARGO_BIN_EXE_mainspring"));
+    let script = script.args(["-qec", &line, "/dev/null"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = script.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"y\n").unwrap();
+    let ended = Ended::of(child.wait_with_output().unwrap());
+    ended.check(1, &["Cancel 30 runs? [y/N]", "5 runs done, 25 could not be"], &[]);
     assert_eq!(api.asked()[1].body["expected_max"], 30);
+}
+
+#[test]
+fn who_does_not_want_to_be_asked_means_all_that_match() {
+    let api = Api::start(|_| answer(200, &json!({ "preview": false, "matched": 30, "done": 30 })));
+    // The runs of a job that keeps submitting are more at each look.
+    let words = ["cancel", "-Q", "job:etl", "-y"];
+    check(&Home::new(), &api, &words, 0, &[], &["30 runs done, 0 could not be"]);
+    assert_eq!(api.asked()[1].body["expected_max"], Value::Null);
 }
 
 #[test]

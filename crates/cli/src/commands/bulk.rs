@@ -33,9 +33,10 @@ pub(crate) async fn act(
     let more = if preview.next_cursor.is_some() { "at least " } else { "" };
     confirm(&format!("{verb} {more}{}?", count(preview.matched, "run")), yes)?;
     request.preview = false;
-    // Not more than were confirmed. Where they come in parts, nobody knows how many there are.
+    // Not more than were confirmed. Where they come in parts, nobody knows how many there are; and where nobody was asked,
+    // all that match are meant: a job that keeps submitting has more at each look, and could never be stopped.
     let is_whole = preview.next_cursor.is_none();
-    request.expected_max = is_whole.then_some(preview.matched);
+    request.expected_max = (is_whole && !yes).then_some(preview.matched);
     let bar = context.output.things_bar(is_whole.then_some(preview.matched as u64), "runs");
     let total = act_on_all(context, request, &bar).await;
     bar.finish_and_clear();
