@@ -1,12 +1,13 @@
 //! Waiting for a run at the terminal: its output as it is written, what it waits for, and its exit code at the end.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mainspring_client::api::Run;
 use mainspring_client::{LogFollow, LogQuery};
 use mainspring_model::{RunId, RunState};
+use tokio::sync::Notify;
 
 use crate::commands::runs::attempt_of;
 use crate::context::Context;
@@ -19,7 +20,13 @@ use crate::task_output::TaskOutput;
 /// How long the rest of the log may take once the run has ended.
 const REST_MAX: Duration = Duration::from_secs(10);
 
-/// Streams the output of a run until it has ended; gives the run.
+/// How long a server that took the run may be away.
+const AWAY_MAX: Duration = Duration::from_secs(120);
+/// How long a server that is away is left alone.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// Streams the output of a run until it has ended; gives the run. A server that goes away meanwhile is waited for, from the
+/// start: it took the run.
 pub(crate) async fn to_end(context: &Context, id: RunId, limit: Option<Duration>) -> Result<Run, Failure> {
     let stopped = async {
         match limit {
@@ -39,26 +46,43 @@ pub(crate) async fn to_end(context: &Context, id: RunId, limit: Option<Duration>
 async fn watch(context: &Context, id: RunId) -> Result<Run, Failure> {
     let narrator = RefCell::new(Narrator::new(context.output));
     let speaks = !context.output.quiet && !context.output.format.is_for_programs();
+    let (seen_at, looked) = (Cell::new(Instant::now()), Notify::new());
     let see = |run: &Run| {
+        seen_at.set(Instant::now());
+        looked.notify_one();
         if speaks {
             narrator.borrow_mut().see(run);
         }
     };
     let mut log = context.client.follow_logs(id, &LogQuery::default());
     let mut printer = TaskOutput::new(context.output, false);
-    let ended = context.client.wait_seeing(id, see);
+    let ended = async {
+        loop {
+            match context.client.wait_seeing(id, see).await {
+                // It took the run a moment ago: it is away, not missing.
+                Err(error) if error.is_transient() && seen_at.get().elapsed() < AWAY_MAX => {
+                    tokio::time::sleep(LOOK_AGAIN).await;
+                }
+                ended => return ended,
+            }
+        }
+    };
     tokio::pin!(ended);
-    let mut log_open = true;
+    let (mut log_open, mut log_away) = (true, false);
     loop {
         let waits_since = narrator.borrow().waits_since().filter(|_| speaks);
         tokio::select! {
-            event = log.next(), if log_open => match event? {
-                Some(event) => {
+            event = log.next(), if log_open && !log_away => match event {
+                Ok(Some(event)) => {
                     let bar = narrator.borrow().bar();
                     bar.suspend(|| printer.show(&event))?;
                 }
-                None => log_open = false,
+                Ok(None) => log_open = false,
+                Err(error) if error.is_transient() => log_away = true,
+                Err(error) => return Err(error.into()),
             },
+            // The server is there again; the log goes on where it was.
+            () = looked.notified(), if log_away => log_away = false,
             run = &mut ended => {
                 let run = run?;
                 if log_open {
@@ -96,10 +120,14 @@ pub(crate) fn sentence(run: &Run) -> String {
 
 async fn rest(output: Output, log: &mut LogFollow, printer: &mut TaskOutput) -> Result<(), Failure> {
     let all = async {
-        while let Some(event) = log.next().await? {
-            printer.show(&event)?;
+        loop {
+            match log.next().await {
+                Ok(Some(event)) => printer.show(&event)?,
+                Ok(None) => return Ok::<(), Failure>(()),
+                Err(error) if error.is_transient() => tokio::time::sleep(LOOK_AGAIN).await,
+                Err(error) => return Err(error.into()),
+            }
         }
-        Ok::<(), Failure>(())
     };
     match tokio::time::timeout(REST_MAX, all).await {
         Ok(done) => done,

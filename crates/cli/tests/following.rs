@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::api::{Api, answer, events};
+use crate::api::{Api, answer, events, problem_later};
 use crate::binary::{Ended, Home};
 
 const RUN: &str = "run_01hf7yat00000000000000000a";
@@ -74,6 +74,31 @@ fn what_a_run_waits_for_is_told_once_in_the_persons_language() {
     let ended = ended.check(0, &[], &["waiting: no node matches\n", "next: add a node\n"]);
     assert_eq!(ended.stderr.matches("add a node").count(), 1, "{ended:?}");
     wait("zh_CN.UTF-8", runs, why).check(0, &[], &["waiting: 没有节点\n", "next: 添加节点\n"]);
+}
+
+#[test]
+fn a_server_that_restarts_right_after_the_submit_is_waited_for() {
+    let line = json!({ "offset": 0, "at": "2026-01-01T00:00:00Z", "stream": "stdout", "text": "hello\n" });
+    let log = format!("event: line\nid: 1\ndata: {line}\n\nevent: end\ndata: {{}}\n\n");
+    let (logs, looks, served) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
+    // More often than one call tries again.
+    let is_away = |calls: &AtomicUsize| calls.fetch_add(1, Ordering::SeqCst) < 6;
+    let api = Api::start(move |line| match line {
+        "POST /v1/runs" => answer(201, &submitted()),
+        line if line.contains("/logs?") && is_away(&logs) => problem_later(503, "store_unavailable"),
+        line if line.contains("/logs?") => {
+            served.store(true, Ordering::SeqCst);
+            events(&log)
+        }
+        line if line.contains("/watch") => events(": keep\n\n"),
+        _ if is_away(&looks) => problem_later(503, "store_unavailable"),
+        _ => answer(200, &run(if served.load(Ordering::SeqCst) { "success" } else { "running" }, 1)),
+    });
+    let home = Home::new();
+    let mut command = home.command();
+    command.env("MAINSPRING_URL", api.url()).env("MAINSPRING_TOKEN", "ms_test");
+    let ended = Ended::of(command.args(["submit", "--wait", "--", "true"]).output().unwrap());
+    assert_eq!(ended.check(0, &[], &[]).stdout, "hello\n");
 }
 
 #[test]
