@@ -6,6 +6,7 @@ use ratatui::crossterm::terminal;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::output::plain_lines;
 
 /// Asks before something is done that is not easily undone.
 pub(crate) fn confirm(question: &str, yes: bool) -> Result<(), Failure> {
@@ -16,7 +17,7 @@ pub(crate) fn confirm(question: &str, yes: bool) -> Result<(), Failure> {
         return Err(Failure::usage(format!("{question} Nobody is there to say yes."))
             .hint("add --yes if you mean it"));
     }
-    match read_line(&format!("{question} [y/N] "))?.to_lowercase().as_str() {
+    match read_line(&format!("{} [y/N] ", plain_lines(question)))?.to_lowercase().as_str() {
         "y" | "yes" => Ok(()),
         _ => Err(Failure::new(Exit::Failed, "nothing was changed")),
     }

@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::exit::{self, Exit};
 use crate::failure::Failure;
 use crate::narrator::Narrator;
-use crate::output::{Output, Paint, state_style};
+use crate::output::{Output, Paint, plain, state_style};
 use crate::task_output::TaskOutput;
 
 /// How long the rest of the log may take once the run has ended.
@@ -110,7 +110,7 @@ pub(crate) fn verdict(output: Output, run: &Run) -> ExitCode {
 pub(crate) fn sentence(run: &Run) -> String {
     let mut words = format!("{} {}", run.id, run.state.name().paint(state_style(run.state)));
     if let Some(cause) = &run.cause {
-        words.push_str(&format!(": {}", cause.message));
+        words.push_str(&format!(": {}", plain(&cause.message)));
     }
     if run.attempt > 1 {
         words.push_str(&format!(" (attempt {})", attempt_of(run)));

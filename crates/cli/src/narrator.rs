@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::commands::runs::attempt_of;
 use crate::language::{message, remedy};
-use crate::output::{DIM, Output, Paint, clock, span};
+use crate::output::{DIM, Output, Paint, clock, plain, span};
 
 /// How long a run may stay where it is before the person is told what it waits for.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -84,14 +84,14 @@ impl Narrator {
     }
 
     fn say(&self, words: &str) {
-        self.bar.suspend(|| self.output.say(words.paint(DIM)));
+        self.bar.suspend(|| self.output.say(plain(words).paint(DIM)));
     }
 
     fn show(&mut self, progress: &Progress) {
         if self.bar.is_hidden() {
             self.bar = self.output.percent_bar();
         }
-        self.bar.set_message(progress.message.clone());
+        self.bar.set_message(plain(&progress.message));
         self.bar.set_position(percent(progress));
     }
 
@@ -122,7 +122,7 @@ fn failed_attempt(run: &Run) -> String {
 
 /// How far a task is: `40 % reading`.
 pub(crate) fn percentage(progress: &Progress) -> String {
-    format!("{} % {}", percent(progress), progress.message).trim_end().to_owned()
+    format!("{} % {}", percent(progress), plain(&progress.message)).trim_end().to_owned()
 }
 
 fn percent(progress: &Progress) -> u64 {

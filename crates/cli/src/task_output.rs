@@ -9,7 +9,7 @@ use mainspring_client::LogEvent;
 use mainspring_client::api::{LogLine, LogStream};
 
 use crate::failure::Failure;
-use crate::output::{DIM, Output, Paint};
+use crate::output::{DIM, Output, Paint, plain_lines};
 
 /// A printer of a task's output.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl TaskOutput {
             LogStream::Stdout if !self.output.format.is_for_programs() => self.output.raw(text.as_bytes()),
             LogStream::Stdout | LogStream::Stderr => self.output.raw_error(text.as_bytes()),
             LogStream::System => {
-                self.output.say(text.trim_end().paint(DIM));
+                self.output.say(plain_lines(text.trim_end()).paint(DIM));
                 Ok(())
             }
         }

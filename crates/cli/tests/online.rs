@@ -345,3 +345,52 @@ fn a_bulk_action_in_parts_is_one_answer_for_programs() {
     assert_eq!(total["failures"][0]["id"], RUN);
     assert_eq!(api.asked()[2].body["cursor"], "x");
 }
+
+#[test]
+fn a_terminal_is_not_commanded_by_the_words_of_others() {
+    let evil = "x\x1b[2J\x07\u{9b}8m\ry\x1b]0;z";
+    let tame = "x [2J  8m y ]0;z";
+    let mut run = failed();
+    (run["job_name"], run["submitted_by"], run["cause"]["message"]) = (json!(evil), json!(evil), json!(evil));
+    run["progress"] = json!({ "fraction": 0.5, "message": evil, "at": "2026-01-01T00:00:00Z" });
+    let reason = json!({ "kind": "paused", "message": evil, "remedy": evil });
+    let why = json!({ "id": RUN, "state": "waiting", "summary": evil, "live": true, "reason": reason });
+    let entry = json!({ "at": "2026-01-01T00:00:00Z", "kind": "ended", "message": evil });
+    let finding = json!({ "severity": "warning", "check": "x", "message": evil, "remedy": evil });
+    let doctor =
+        json!({ "at": "2026-01-01T00:00:00Z", "healthy": false, "findings": [finding], "checked": [] });
+    let api = Api::start(move |line| match line {
+        line if line.starts_with("GET /v1/runs?") => answer(200, &json!({ "items": [run] })),
+        line if line.ends_with("/why") => answer(200, &why),
+        line if line.ends_with("/timeline") => answer(200, &json!({ "items": [entry] })),
+        line if line.ends_with("/attempts") => answer(200, &json!({ "items": [] })),
+        line if line.ends_with("/doctor") => answer(200, &doctor),
+        line if line.ends_with("/cancel") => {
+            let problem = json!({
+                "type": "about:blank", "title": evil, "status": 409, "code": "conflict", "detail": evil,
+                "retry": "never",
+            });
+            answer(409, &problem)
+        }
+        line if line.contains("ready") => answer(200, &json!({ "ready": true, "waits_for": [] })),
+        _ => answer(200, &run),
+    });
+    let home = Home::new();
+    for (words, code) in [
+        (&["runs", "-o", "wide"][..], 0),
+        (&["why", RUN], 0),
+        (&["describe", RUN], 0),
+        (&["wait", RUN], 3),
+        (&["doctor"], 1),
+        (&["cancel", RUN], 5),
+    ] {
+        let ended = check(&home, &api, &[words, &["--color", "always"]].concat(), code, &[], &[]);
+        let said = format!("{}{}", ended.stdout, ended.stderr);
+        assert!(said.contains(tame), "{words:?}: {said:?}");
+        let commands = ["\x1b[2J", "\x1b]", "\x07", "\u{9b}", "\r"];
+        assert!(!commands.iter().any(|command| said.contains(command)), "{words:?}: {said:?}");
+    }
+    let ended = check(&home, &api, &["why", RUN, "-o", "json"], 0, &[], &[]);
+    let why: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(why["reason"]["message"], evil, "programs read it as it is");
+}

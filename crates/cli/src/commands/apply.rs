@@ -155,7 +155,7 @@ fn show(context: &Context, planned: &[Planned]) -> Result<usize, Failure> {
     for planned in planned {
         let text = difference::text(&planned.would, &planned.spec)?;
         if !text.is_empty() {
-            context.output.line(text.trim_end())?;
+            context.output.text(&text)?;
         }
     }
     let same = planned.len() - changes;

@@ -9,7 +9,7 @@ use crate::ask::confirm;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::count;
+use crate::output::{count, plain};
 
 /// Does `action` to all that `q` finds, after the person said yes.
 pub(crate) async fn act(
@@ -73,7 +73,7 @@ async fn act_on_part(
     let mut part = context.client.bulk(request).await?;
     bar.suspend(|| {
         for failure in &part.failures {
-            context.output.say(format!("{}: {}", failure.id, failure.detail));
+            context.output.say(format!("{}: {}", failure.id, plain(&failure.detail)));
         }
     });
     bar.inc(part.matched as u64);

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use anstyle::Style;
 use clap::Args;
 use mainspring_client::api::{Attempt, Job, Node, Run, TimelineEntry, Why};
 use mainspring_model::{NodeId, RunId};
@@ -15,7 +16,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::language::{message, remedy};
 use crate::narrator::percentage;
-use crate::output::{BOLD, Paint, bytes, span, state_style, yaml};
+use crate::output::{BOLD, Paint, bytes, plain, plain_lines, span, state_style, yaml};
 
 /// What `describe` takes.
 #[derive(Debug, Args)]
@@ -66,15 +67,17 @@ async fn describe_run(context: &Context, id: RunId) -> Result<(), Failure> {
 
 fn run_text(run: &Run, why: &Why, attempts: &[Attempt], timeline: &[TimelineEntry]) -> String {
     let mut text = String::new();
-    let mut line = |name: &str, value: String| {
+    let mut styled = |name: &str, value: String, style: Style| {
         if !value.is_empty() {
-            let _ = writeln!(text, "{:<12} {value}", format!("{name}:"));
+            let _ = writeln!(text, "{:<12} {}", format!("{name}:"), plain(&value).paint(style));
         }
     };
-    line("Run", run.id.paint(BOLD).to_string());
-    line("Job", format!("{} version {}", run.job_name.as_deref().unwrap_or("-"), run.job_version));
-    line("Namespace", run.namespace.to_string());
-    line("State", run.state.name().paint(state_style(run.state)).to_string());
+    styled("Run", run.id.to_string(), BOLD);
+    let job = format!("{} version {}", run.job_name.as_deref().unwrap_or("-"), run.job_version);
+    styled("Job", job, Style::new());
+    styled("Namespace", run.namespace.to_string(), Style::new());
+    styled("State", run.state.name().to_owned(), state_style(run.state));
+    let mut line = |name: &str, value: String| styled(name, value, Style::new());
     line("Why", why.reason.as_ref().map_or(why.summary.as_str(), message).to_owned());
     line("Next step", why.reason.as_ref().map(remedy).unwrap_or_default().to_owned());
     line("Attempt", attempt_of(run));
@@ -101,12 +104,12 @@ fn run_text(run: &Run, why: &Why, attempts: &[Attempt], timeline: &[TimelineEntr
         for attempt in attempts {
             let cause = attempt.cause.as_ref().map_or("under way", |cause| &cause.message);
             let node = node_of(attempt.node_name.as_deref(), attempt.node);
-            let _ = writeln!(text, "  {} on {node}: {cause}", attempt.number);
+            let _ = writeln!(text, "  {} on {}: {}", attempt.number, plain(&node), plain(cause));
         }
     }
     text.push_str("\nTimeline:\n");
     for entry in timeline {
-        let _ = writeln!(text, "  {}  {}", entry.at, entry.message);
+        let _ = writeln!(text, "  {}  {}", entry.at, plain(&entry.message));
     }
     text
 }
@@ -122,19 +125,25 @@ fn node_of(name: Option<&str>, id: Option<NodeId>) -> String {
 
 fn job_text(job: &Job) -> Result<String, Failure> {
     let mut text = String::new();
-    let _ = writeln!(text, "Job:         {}", (&job.name).paint(BOLD));
+    let _ = writeln!(text, "Job:         {}", plain(&job.name).paint(BOLD));
     let _ = writeln!(text, "Id:          {}", job.id);
     let _ = writeln!(text, "Namespace:   {}", job.namespace);
     let _ = writeln!(text, "Version:     {} (since {})", job.version, job.updated_at);
     match &job.pause {
         Some(pause) => {
             let note = if pause.note.is_empty() { String::new() } else { format!(": {}", pause.note) };
-            let _ = writeln!(text, "State:       paused by {} since {}{note}", pause.by, pause.at);
+            let _ = writeln!(
+                text,
+                "State:       paused by {} since {}{}",
+                plain(&pause.by),
+                pause.at,
+                plain(&note)
+            );
         }
         None => text.push_str("State:       active\n"),
     }
     if let Some(spec) = &job.spec {
-        let _ = write!(text, "\n{}", yaml(spec)?);
+        let _ = write!(text, "\n{}", plain_lines(&yaml(spec)?));
     }
     Ok(text)
 }
@@ -142,9 +151,9 @@ fn job_text(job: &Job) -> Result<String, Failure> {
 fn node_text(node: &Node) -> String {
     let mut text = String::new();
     let (state, style) = state(node);
-    let _ = writeln!(text, "Node:        {}", (&node.name).paint(BOLD));
+    let _ = writeln!(text, "Node:        {}", plain(&node.name).paint(BOLD));
     let _ = writeln!(text, "Id:          {}", node.id);
-    let _ = writeln!(text, "Pool:        {}", node.pool);
+    let _ = writeln!(text, "Pool:        {}", plain(&node.pool));
     let _ = writeln!(text, "State:       {}", state.paint(style));
     if let Some(deadline) = node.drain_deadline {
         let _ = writeln!(text, "Empty by:    {deadline}");
@@ -153,9 +162,9 @@ fn node_text(node: &Node) -> String {
     let _ =
         writeln!(text, "Cores:       {}", mainspring_model::quantity::format_milli(node.capacity.cpu_milli));
     let _ = writeln!(text, "Memory:      {}", bytes(node.capacity.memory_bytes));
-    let _ = writeln!(text, "Labels:      {}", labels(&node.labels));
+    let _ = writeln!(text, "Labels:      {}", plain(&labels(&node.labels)));
     if !node.handlers.is_empty() {
-        let _ = writeln!(text, "Handlers:    {}", node.handlers.join(", "));
+        let _ = writeln!(text, "Handlers:    {}", plain(&node.handlers.join(", ")));
     }
     let _ = writeln!(text, "Joined:      {}", node.joined_at);
     if let Some(seen) = node.seen_at {

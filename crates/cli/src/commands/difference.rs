@@ -8,7 +8,7 @@ use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use crate::failure::Failure;
-use crate::output::{BAD, BOLD, GOOD, Paint, WARN, yaml};
+use crate::output::{BAD, BOLD, GOOD, Paint, WARN, plain, yaml};
 
 /// The difference; empty when there is none.
 pub(super) fn text(would: &Job, spec: &JobSpec) -> Result<String, Failure> {
@@ -34,7 +34,7 @@ pub(super) fn text(would: &Job, spec: &JobSpec) -> Result<String, Failure> {
 }
 
 fn field(text: &mut String, change: &Change) {
-    let path = &change.path;
+    let path = plain(&change.path);
     match (&change.before, &change.after) {
         (Some(Value::String(before)), Some(Value::String(after)))
             if before.contains('\n') || after.contains('\n') =>
@@ -59,7 +59,7 @@ fn lines(text: &mut String, before: &str, after: &str) {
     let diff = TextDiff::from_lines(before, after);
     for group in diff.grouped_ops(2) {
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
-            let line = change.value().trim_end_matches('\n');
+            let line = plain(change.value().trim_end_matches('\n'));
             let _ = match change.tag() {
                 ChangeTag::Delete => writeln!(text, "      {}", format!("- {line}").paint(BAD)),
                 ChangeTag::Insert => writeln!(text, "      {}", format!("+ {line}").paint(GOOD)),

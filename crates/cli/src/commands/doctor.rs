@@ -8,7 +8,7 @@ use mainspring_client::api::{Doctor as Report, Severity};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{BAD, BOLD, DIM, GOOD, Paint, WARN};
+use crate::output::{BAD, BOLD, DIM, GOOD, Paint, WARN, plain};
 
 /// What `doctor` takes.
 #[derive(Debug, Args)]
@@ -39,9 +39,9 @@ fn text(context: &Context, report: &Report) -> String {
         text.push_str(&format!(
             "{} {}\n  {} {}\n",
             format!("{word}:").paint(style),
-            finding.message,
+            plain(&finding.message),
             "next:".paint(BOLD),
-            finding.remedy
+            plain(&finding.remedy)
         ));
     }
     if report.healthy {

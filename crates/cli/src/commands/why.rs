@@ -9,7 +9,7 @@ use mainspring_model::RunState;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::language::{message, remedy};
-use crate::output::{BOLD, DIM, Paint, state_style};
+use crate::output::{BOLD, DIM, Paint, plain, state_style};
 
 /// What `why` takes.
 #[derive(Debug, Args)]
@@ -29,11 +29,11 @@ impl Why {
 
 fn text(why: &Answer) -> String {
     let reason = why.reason.as_ref().map_or(why.summary.as_str(), message);
-    let mut text = format!("{}: {reason}", why.state.name().paint(state_style(why.state)));
+    let mut text = format!("{}: {}", why.state.name().paint(state_style(why.state)), plain(reason));
     if !why.state.is_terminal()
         && let Some(reason) = &why.reason
     {
-        text.push_str(&format!("\n{} {}", "next:".paint(BOLD), remedy(reason)));
+        text.push_str(&format!("\n{} {}", "next:".paint(BOLD), plain(remedy(reason))));
     }
     if why.state == RunState::FinalFailed {
         let id = why.id;

@@ -87,6 +87,18 @@ fn coloured(color: u8) -> Style {
     Style::new().fg_color(Some(Color::Ansi256(Ansi256Color(color))))
 }
 
+/// Whether this is the number of one of our shades.
+pub(super) fn is_shade(number: &str) -> bool {
+    LEVELS.iter().any(|(_, color)| color.to_string() == number)
+}
+
+/// A map with every style in it.
+#[cfg(test)]
+pub(super) fn sample() -> String {
+    let hours = std::array::from_fn(|hour| Some(hour as u64));
+    heat_map(&[HeatRow { label: "Mon".to_owned(), hours }], Shade::Colours)
+}
+
 /// Text at the right of its place.
 trait Pad {
     fn pad(&self, width: usize) -> String;

@@ -7,6 +7,7 @@ mod bar;
 mod format;
 mod heat;
 mod paint;
+mod plain;
 mod screen;
 mod table;
 mod when;
@@ -19,11 +20,13 @@ use serde_json::Value;
 pub(crate) use format::{Colour, Format};
 pub(crate) use heat::{HeatRow, Shade, heat_map};
 pub(crate) use paint::{BAD, BOLD, DIM, GOOD, Paint, WARN, state_style};
+pub(crate) use plain::{plain, plain_lines};
 pub(crate) use screen::{Line, Round, Screen};
 pub(crate) use table::{Column, Row, Table};
 pub(crate) use when::{age, bytes, clock, count, span};
 
 use crate::failure::Failure;
+use plain::only_styles;
 
 /// Where and how a command speaks.
 #[derive(Debug, Clone, Copy)]
@@ -46,10 +49,15 @@ impl Output {
         Self { format, quiet }
     }
 
-    /// A line of data.
+    /// A line of data, as it is.
     pub(crate) fn line(&self, line: impl std::fmt::Display) -> Result<(), Failure> {
         writeln!(anstream::stdout(), "{line}")?;
         Ok(())
+    }
+
+    /// Lines for people, with our own styles and no control character of others.
+    pub(crate) fn text(&self, text: &str) -> Result<(), Failure> {
+        self.line(only_styles(text.trim_end()))
     }
 
     /// Bytes of data as they are.
@@ -70,7 +78,7 @@ impl Output {
     pub(crate) fn say(&self, words: impl std::fmt::Display) {
         if !self.quiet {
             // Nobody is left to tell when standard error is gone.
-            let _ = writeln!(anstream::stderr(), "{words}");
+            let _ = writeln!(anstream::stderr(), "{}", only_styles(&words.to_string()));
         }
     }
 
@@ -80,16 +88,16 @@ impl Output {
             return;
         }
         let mut err = anstream::stderr();
-        let _ = writeln!(err, "{} {}", "error:".paint(BAD), failure.message);
+        let _ = writeln!(err, "{} {}", "error:".paint(BAD), plain_lines(&failure.message));
         if let Some(hint) = &failure.hint {
-            let _ = writeln!(err, "{} {hint}", "next:".paint(BOLD));
+            let _ = writeln!(err, "{} {}", "next:".paint(BOLD), plain_lines(hint));
         }
     }
 
     /// One thing: as a table or text for people, or whole for programs.
     pub(crate) fn one<T: Serialize>(&self, value: &T, text: impl FnOnce() -> String) -> Result<(), Failure> {
         match self.format {
-            Format::Table | Format::Wide | Format::Name => self.line(text().trim_end()),
+            Format::Table | Format::Wide | Format::Name => self.text(&text()),
             Format::Json | Format::Yaml => self.value(&serde_json::to_value(value).map_err(unprintable)?),
         }
     }

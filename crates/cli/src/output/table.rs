@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Color, Effects, Style};
 use comfy_table::{Attribute, Cell, ContentArrangement, presets};
 use ratatui::text::Span;
 
-use super::{Line, Round};
+use super::{Line, Round, plain};
 
 /// A column's heading.
 #[derive(Debug, Clone, Copy)]
@@ -145,7 +145,7 @@ impl Table {
         for row in &self.rows {
             table.add_row(indices.iter().map(|index| {
                 let (text, style) = &row.cells[*index];
-                let text = one_line(text);
+                let text = plain(text);
                 match cuts.iter().find(|(cut, _)| cut == index) {
                     Some((_, most)) => cell(&shorten(&text, *most), *style),
                     None => cell(&text, *style),
@@ -167,7 +167,7 @@ impl Table {
     /// Which columns give way, and how wide they may be, when the table is wider than the room.
     fn cuts(&self, indices: &[usize], room: usize) -> Vec<(usize, usize)> {
         let width_of = |index: usize| {
-            let cells = self.rows.iter().map(|row| width(&one_line(&row.cells[index].0)));
+            let cells = self.rows.iter().map(|row| width(&plain(&row.cells[index].0)));
             cells.max().unwrap_or_default().max(width(self.columns[index].heading))
         };
         let gaps = usize::from(GAP) * indices.len().saturating_sub(1);
@@ -191,10 +191,6 @@ impl Table {
 
 /// Blanks between columns.
 const GAP: u16 = 2;
-
-fn one_line(text: &str) -> String {
-    text.replace(['\n', '\r', '\t'], " ")
-}
 
 /// Places of the terminal that a text takes.
 fn width(text: &str) -> usize {
