@@ -1,4 +1,5 @@
-//! The person's language: which of the server's words are shown. Our own words are English.
+//! The person's language: which of the server's words are shown. Our own words are English, but for those in a line with the
+//! server's.
 
 use mainspring_client::api::{Description, Reason};
 
@@ -20,10 +21,18 @@ pub(crate) fn remedy(reason: &Reason) -> &str {
     of_both(&reason.remedy, &reason.remedy_zh)
 }
 
-/// A server that is older than we are may have said it in English only.
+/// Whether the words about a reason are Chinese.
+pub(crate) fn is_in_chinese(reason: &Reason) -> bool {
+    speaks_chinese(&reason.message_zh)
+}
+
 fn of_both<'a>(english: &'a str, chinese: &'a str) -> &'a str {
-    let in_chinese = !chinese.is_empty() && is_chinese(|name| std::env::var(name).ok());
-    if in_chinese { chinese } else { english }
+    if speaks_chinese(chinese) { chinese } else { english }
+}
+
+/// A server that is older than we are may have said it in English only.
+fn speaks_chinese(words: &str) -> bool {
+    !words.is_empty() && is_chinese(|name| std::env::var(name).ok())
 }
 
 fn is_chinese(variable: impl Fn(&str) -> Option<String>) -> bool {

@@ -6,12 +6,12 @@
 use std::time::Duration;
 
 use indicatif::ProgressBar;
-use mainspring_client::api::{Progress, Run, Why};
+use mainspring_client::api::{Progress, Reason, Run, Why};
 use mainspring_model::RunState;
 use tokio::time::Instant;
 
 use crate::commands::runs::attempt_of;
-use crate::language::{message, remedy};
+use crate::language::{is_in_chinese, message, remedy};
 use crate::output::{DIM, Output, Paint, clock, plain, span};
 
 /// How long a run may stay where it is before the person is told what it waits for.
@@ -41,7 +41,7 @@ impl Narrator {
             self.since = Instant::now();
             self.told = !matches!(run.state, RunState::Ready | RunState::Waiting);
             if run.state == RunState::Failed {
-                self.say(&failed_attempt(run));
+                failed_attempt(run).iter().for_each(|line| self.say(line));
             }
         }
         match &run.progress {
@@ -71,10 +71,9 @@ impl Narrator {
             return;
         }
         // The summary has the next step in it already.
-        let words = why.reason.as_ref().map_or(why.summary.as_str(), message);
-        self.say(&format!("{}: {words}", why.state.name()));
-        if let Some(reason) = &why.reason {
-            self.say(&format!("next: {}", remedy(reason)));
+        match &why.reason {
+            Some(reason) => in_lines(why.state, reason).iter().for_each(|line| self.say(line)),
+            None => self.say(&format!("{}: {}", why.state.name(), why.summary)),
         }
     }
 
@@ -107,17 +106,33 @@ impl Drop for Narrator {
     }
 }
 
-/// How an attempt ended that is not the last, and what comes next.
-fn failed_attempt(run: &Run) -> String {
+/// How an attempt ended that is not the last, and what comes next. Each line is in one language, and the server tells a cause
+/// in English only.
+fn failed_attempt(run: &Run) -> Vec<String> {
     let cause = run.cause.as_ref().map_or("failed", |cause| cause.message.as_str());
     let mut words = format!("attempt {}: {cause}", attempt_of(run));
-    if let Some(reason) = &run.reason {
-        words.push_str(&format!("; {}", message(reason)));
-        if let Some(until) = reason.until {
-            words.push_str(&format!(" (in {})", span(until.0.since(clock()))));
-        }
+    let Some(reason) = &run.reason else { return vec![words] };
+    let left = reason.until.map(|until| span(until.0.since(clock())));
+    if is_in_chinese(reason) {
+        let left = left.map(|left| format!("（还有 {left}）")).unwrap_or_default();
+        return vec![words, format!("{}{left}", message(reason))];
     }
-    words
+    let left = left.map(|left| format!(" (in {left})")).unwrap_or_default();
+    words.push_str(&format!("; {}{left}", message(reason)));
+    vec![words]
+}
+
+/// Why a run waits and what to do, each line in one language.
+fn in_lines(state: RunState, reason: &Reason) -> [String; 2] {
+    if is_in_chinese(reason) {
+        let state = match state {
+            RunState::Ready => "就绪",
+            RunState::Failed => "失败",
+            _ => "等待",
+        };
+        return [format!("{state}：{}", message(reason)), format!("下一步：{}", remedy(reason))];
+    }
+    [format!("{}: {}", state.name(), message(reason)), format!("next: {}", remedy(reason))]
 }
 
 /// How far a task is: `40 % reading`.
