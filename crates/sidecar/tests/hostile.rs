@@ -2,9 +2,9 @@
 //! and nothing survives.
 
 use mainspring_sidecar::log::FrameKind;
-use mainspring_sidecar::protocol::{End, Event, LogCaps, Request, Rlimit, RlimitKind};
+use mainspring_sidecar::protocol::{End, Event, LogCaps, Request, Rlimit, RlimitKind, Start};
 
-use crate::sidecar::{Sidecar, command, is_running, pid_in, shell};
+use crate::sidecar::{Sidecar, command, is_running, key, pid_in, shell};
 
 /// A daemon by the book: forks twice, leads a session of its own, forgets its environment, ignores the signal.
 const DAEMON: &str = r#"
@@ -147,6 +147,35 @@ fn a_flood_costs_bounded_memory_and_disk() {
     assert!(sidecar.layout.work(&start.key).join("done").exists());
     let peak = memory_kib(sidecar.pid, "VmHWM");
     assert!(peak < 24 * 1024, "the sidecar took {peak} KiB");
+}
+
+#[test]
+fn the_end_of_many_leases_at_once_costs_a_task_no_more_than_that_of_few() {
+    let mut sidecar = Sidecar::start();
+    let mut read_for_each = |count: u64| {
+        let order =
+            |_| Start { deadline_us: Some(u64::MAX / 2), ..Start::new(key(), ["/bin/sleep", "1000"]) };
+        let starts: Vec<Start> = (0..count).map(order).collect();
+        let orders: Vec<_> = starts.iter().map(|start| Request::Start(Box::new(start.clone()))).collect();
+        sidecar.connection.send(&orders).unwrap();
+        for start in &starts {
+            sidecar.started(start.key);
+        }
+        let before = bytes_read(sidecar.pid);
+        sidecar.send(Request::Extend { key: None, deadline_us: Some(1) });
+        for start in &starts {
+            sidecar.finished(start.key);
+        }
+        (bytes_read(sidecar.pid) - before) / count
+    };
+    let (few, many) = (read_for_each(40), read_for_each(400));
+    assert!(many < few + 2_000, "{many} bytes are read for each of many, {few} of few");
+}
+
+/// What a process has read of any file.
+fn bytes_read(pid: u32) -> u64 {
+    let io = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
+    io.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse().unwrap()
 }
 
 #[test]

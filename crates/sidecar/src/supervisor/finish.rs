@@ -3,7 +3,7 @@
 
 use std::io::Read;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Supervisor;
 use crate::attempt_dir::{open_plain, read_output};
@@ -52,33 +52,54 @@ impl Supervisor {
                 self.arm(slot);
             }
         }
+        self.kill_struck();
     }
 
     /// Every process of a task that can be found.
     pub(super) fn members(&mut self, slot: usize) -> Vec<u32> {
-        let mut members: FxHashSet<u32> = if self.tasks[slot].tree.own {
-            self.family(slot)
-        } else {
-            Snapshot::take(self.roots()).members(&self.tasks[slot].tree).into_iter().collect()
-        };
-        members.extend(self.tasks[slot].group.iter().flat_map(|group| group.members()));
+        self.members_of_all(&[slot])
+    }
+
+    /// Every process of these tasks that can be found. Orphans, and all processes, are looked at for all of them together:
+    /// each look takes longer the more tasks there are.
+    pub(super) fn members_of_all(&mut self, slots: &[usize]) -> Vec<u32> {
+        let (own, found): (Vec<usize>, Vec<usize>) =
+            slots.iter().partition(|slot| self.tasks[**slot].tree.own);
+        let mut members = self.families(own);
+        if !found.is_empty() {
+            let snapshot = Snapshot::take(self.roots());
+            members.extend(found.iter().flat_map(|slot| snapshot.members(&self.tasks[*slot].tree)));
+        }
+        for slot in slots {
+            members.extend(self.tasks[*slot].group.iter().flat_map(|group| group.members()));
+        }
         members.into_iter().collect()
     }
 
-    /// The living descendants of a task of ours: of its first process, and of its orphans.
-    fn family(&mut self, slot: usize) -> FxHashSet<u32> {
-        let root = self.tasks[slot].tree.has_root.then_some(self.tasks[slot].pid);
-        let mut orphans = self.orphans().remove(&slot).unwrap_or_default();
-        for _ in 0..ROUNDS_MAX {
-            let family = tree::family(root.into_iter().chain(orphans.iter().copied()));
-            let after = self.orphans().remove(&slot).unwrap_or_default();
-            if after == orphans {
-                return family;
+    /// The living descendants of tasks of ours: of their first processes, and of their orphans.
+    fn families(&mut self, slots: Vec<usize>) -> FxHashSet<u32> {
+        if slots.is_empty() {
+            return FxHashSet::default();
+        }
+        let mut families: FxHashMap<usize, FxHashSet<u32>> = FxHashMap::default();
+        let mut orphans = self.orphans();
+        let mut open = slots;
+        for _ in 0..=ROUNDS_MAX {
+            for slot in &open {
+                let task = &self.tasks[*slot];
+                let root = task.tree.has_root.then_some(task.pid);
+                let heads = root.into_iter().chain(orphans.get(slot).into_iter().flatten().copied());
+                families.insert(*slot, tree::family(heads));
             }
+            let after = self.orphans();
             // One that ended meanwhile left its children to us.
+            open = families.keys().copied().filter(|slot| after.get(slot) != orphans.get(slot)).collect();
+            if open.is_empty() {
+                break;
+            }
             orphans = after;
         }
-        tree::family(root.into_iter().chain(orphans))
+        families.into_values().flatten().collect()
     }
 
     /// As [`Supervisor::members`] for a task whose first process is gone, and cheap when there are none.

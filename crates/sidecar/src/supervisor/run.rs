@@ -67,6 +67,8 @@ pub(super) struct Supervisor {
     pub(super) attempts: PathBuf,
     /// The largest resident size of this process, when it was last looked at.
     pub(super) own_peak_bytes: u64,
+    /// Slots of tasks that are being killed in this turn.
+    pub(super) struck: Vec<usize>,
     /// Slots whose first process has ended.
     pub(super) ended: Vec<usize>,
     /// Orders of this turn.
@@ -148,6 +150,7 @@ impl Supervisor {
             birthmarks: Birthmarks::new(),
             attempts,
             own_peak_bytes: 0,
+            struck: Vec::new(),
             ended: Vec::new(),
             starts: Vec::new(),
             timers: Timers::default(),

@@ -76,6 +76,7 @@ impl Supervisor {
             }
             self.arm(slot);
         }
+        self.kill_struck();
         self.settle(&settling);
         self.remove_groups();
     }
@@ -88,7 +89,7 @@ impl Supervisor {
                 self.note_unseen_end(slot);
                 return;
             }
-            self.kill_tree(slot);
+            self.strike(slot);
         } else {
             let signal = self.tasks[slot].terms.stop_signal;
             self.signal(slot, Signal::from_named_raw(signal).unwrap_or(Signal::TERM));
@@ -102,7 +103,7 @@ impl Supervisor {
         let now_us = monotonic_us();
         self.tasks[slot].stage = Stage::Killing { since_us: now_us, look_at_us: now_us };
         self.tasks[slot].look_later(now_us);
-        self.kill_tree(slot);
+        self.strike(slot);
     }
 
     /// Signals everybody in the tree, each once. The group is signalled as a whole, because one that forks at this
@@ -124,7 +125,8 @@ impl Supervisor {
         }
     }
 
-    fn kill_tree(&mut self, slot: usize) {
+    /// Kills the group and the cgroup of a task now, and whoever is in neither with those of others in this turn.
+    fn strike(&mut self, slot: usize) {
         let task = &mut self.tasks[slot];
         if task.tree.has_root {
             tree::signal_group(task.pid, Signal::KILL);
@@ -132,7 +134,16 @@ impl Supervisor {
         if let Some(group) = &mut task.group {
             group.kill();
         }
-        let members = self.members(slot);
-        tree::signal_each(&members, Signal::KILL);
+        self.struck.push(slot);
+    }
+
+    /// Kills all that is left of the trees that were struck. Leases of many tasks end at one moment, so one look is for all.
+    pub(super) fn kill_struck(&mut self) {
+        let mut struck = std::mem::take(&mut self.struck);
+        struck.retain(|slot| self.tasks.contains(*slot));
+        if !struck.is_empty() {
+            let members = self.members_of_all(&struck);
+            tree::signal_each(&members, Signal::KILL);
+        }
     }
 }
