@@ -132,6 +132,39 @@ fn an_attempt_of_one_process_starts_and_stays_one() {
 }
 
 #[test]
+fn a_sidecar_whose_home_was_swept_away_does_not_stay_with_the_task() {
+    let mut sidecar = Sidecar::start();
+    let place = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap();
+    let before = place(sidecar.pid);
+    let mut tasks = Vec::new();
+    // As if the sidecar stood in the cgroup of a task when another one started.
+    let names = before.lines().filter_map(|line| Some(line.split_once("/mainspring-")?.1));
+    let names: std::collections::BTreeSet<_> = names.filter_map(|rest| rest.split('/').next()).collect();
+    for name in names {
+        let found = std::process::Command::new("find")
+            .args(["/sys/fs/cgroup", "-type", "d", "-path", &format!("*/mainspring-{name}/sidecar")])
+            .output()
+            .unwrap();
+        for home in String::from_utf8(found.stdout).unwrap().lines().map(std::path::Path::new) {
+            let task = home.with_file_name("attempt-0-0");
+            std::fs::create_dir(&task).unwrap();
+            std::fs::write(task.join("cgroup.procs"), sidecar.pid.to_string()).unwrap();
+            // Another test may have done it.
+            let _ = std::fs::remove_dir(home);
+            tasks.push(task);
+        }
+    }
+    assert_ne!(place(sidecar.pid), before);
+    let mut start = shell("true");
+    start.caps = ResourceCaps { pids: Some(50), ..ResourceCaps::default() };
+    sidecar.run(&start);
+    assert_eq!(place(sidecar.pid), before);
+    for task in tasks {
+        std::fs::remove_dir(task).unwrap();
+    }
+}
+
+#[test]
 fn no_cgroup_is_left() {
     let mut sidecar = Sidecar::start();
     let mut start = shell("cat /proc/self/cgroup; sleep 0.3");

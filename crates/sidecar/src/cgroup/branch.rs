@@ -84,8 +84,8 @@ impl Cgroups {
         let entered = group.enter();
         let outcome = entered.map(|()| spawn());
         for hierarchy in self.hierarchies() {
-            // Home exists for as long as this process does.
-            let _ = hierarchy.go_home();
+            // A sidecar that starts beside us may have swept our home away while nobody was there.
+            let _ = hierarchy.go_home().or_else(|_| hierarchy.move_in());
         }
         for directory in group.directories() {
             // All but one of them do not count processes and have no such file.

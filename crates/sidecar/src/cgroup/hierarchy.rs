@@ -130,7 +130,8 @@ impl Hierarchy {
         self.unified
     }
 
-    fn move_in(&self) -> io::Result<()> {
+    /// Makes the branch and moves to its home.
+    pub(crate) fn move_in(&self) -> io::Result<()> {
         for directory in [&self.base, &self.home] {
             match fs::create_dir(directory) {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
