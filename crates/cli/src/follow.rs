@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use mainspring_client::api::Run;
-use mainspring_client::{LogFollow, LogQuery};
+use mainspring_client::{LogEvent, LogFollow, LogQuery};
 use mainspring_model::{RunId, RunState};
 use tokio::sync::Notify;
 
@@ -68,7 +68,7 @@ async fn watch(context: &Context, id: RunId) -> Result<Run, Failure> {
         }
     };
     tokio::pin!(ended);
-    let (mut log_open, mut log_away) = (true, false);
+    let (mut log_open, mut log_away, mut told_away) = (true, false, false);
     loop {
         let waits_since = narrator.borrow().waits_since().filter(|_| speaks);
         tokio::select! {
@@ -78,7 +78,13 @@ async fn watch(context: &Context, id: RunId) -> Result<Run, Failure> {
                     bar.suspend(|| printer.show(&event))?;
                 }
                 Ok(None) => log_open = false,
-                Err(error) if error.is_transient() => log_away = true,
+                Err(error) if error.is_transient() => {
+                    log_away = true;
+                    if !std::mem::replace(&mut told_away, true) {
+                        let bar = narrator.borrow().bar();
+                        bar.suspend(|| printer.show(&LogEvent::Away))?;
+                    }
+                }
                 Err(error) => return Err(error.into()),
             },
             // The server is there again; the log goes on where it was.

@@ -100,7 +100,7 @@ fn a_server_that_restarts_right_after_the_submit_is_waited_for() {
     let mut command = home.command();
     command.env("MAINSPRING_URL", api.url()).env("MAINSPRING_TOKEN", "ms_test");
     let ended = Ended::of(command.args(["submit", "--wait", "--", "true"]).output().unwrap());
-    assert_eq!(ended.check(0, &[], &[]).stdout, "hello\n");
+    assert_eq!(ended.check(0, &[], &["the server is away; waiting\n"]).stdout, "hello\n");
 }
 
 #[test]
