@@ -111,8 +111,7 @@ impl Core {
                 held.stop.get_or_insert(by);
                 self.out.push(Output::Stop { token, grace });
             }
-            // The task is over already; what is left is to tell how it ended.
-            Stage::Publishing { .. } if by == StopBy::Lease => held.stop = held.stop.or(Some(by)),
+            // The task is over already, and a lease that ends stops no copy; the owner may.
             Stage::Publishing { ref ending, .. } => {
                 let message = "it was stopped while its outputs were copied".into();
                 let mut ending = Ending::clone(ending);
