@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use mainspring_model::{AttemptToken, NodeId, Timestamp};
 use mainspring_sidecar::Layout;
-use mainspring_sidecar::clock::monotonic_us;
+use mainspring_sidecar::clock::boottime_us;
 use mainspring_sidecar::protocol::{Event, Request, Start};
 use mainspring_wire::agent::{FromNode, NodeWord};
 use prost::Message;
@@ -18,6 +18,7 @@ use rustc_hash::FxHashMap;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinHandle};
 
+use crate::alarm::Alarm;
 use crate::core::{Core, Input, Output};
 use crate::error::Error;
 use crate::facts::Meter;
@@ -73,6 +74,7 @@ pub(crate) struct Driver {
     pub(crate) done_sender: mpsc::UnboundedSender<Done>,
     pub(crate) done: mpsc::UnboundedReceiver<Done>,
     pub(crate) swept_at: Timestamp,
+    pub(crate) alarm: Alarm,
     pub(crate) leaving: bool,
     /// Why the agent cannot go on.
     pub(crate) failure: Option<Error>,
@@ -130,7 +132,8 @@ impl Driver {
         shutdown: std::pin::Pin<&mut impl Future<Output = ()>>,
         asked_to_end: bool,
     ) -> Woken {
-        let wake_after = self.core.wakes_at().map_or(SWEEP_EVERY, |at| at.since(now())).min(SWEEP_EVERY);
+        let sweep_at = now() + SWEEP_EVERY;
+        let wake_at = self.core.wakes_at().map_or(sweep_at, |at| at.min(sweep_at));
         let room = self.sender.as_ref().filter(|_| !self.pending.is_empty());
         tokio::select! {
             () = shutdown, if !asked_to_end => Woken::Shutdown,
@@ -139,7 +142,7 @@ impl Driver {
             link = opened(self.opening.as_mut()), if self.opening.is_some() => Woken::Opened(link),
             done = self.done.recv() => Woken::Done(done),
             _ = reserve(room), if room.is_some() => Woken::Room,
-            () = tokio::time::sleep(wake_after) => Woken::Time,
+            () = self.alarm.wait_until(wake_at) => Woken::Time,
         }
     }
 
@@ -280,9 +283,9 @@ impl Driver {
     }
 }
 
-/// The node's own clock, the one that the sidecar's deadlines are given in.
+/// The node's own clock, the one that the sidecar's deadlines are given in. It goes on while the machine is suspended.
 pub(crate) fn now() -> Timestamp {
-    Timestamp::from_micros(monotonic_us() as i64)
+    Timestamp::from_micros(boottime_us() as i64)
 }
 
 async fn ready(link: Option<&Link>) {

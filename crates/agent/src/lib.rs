@@ -16,6 +16,7 @@
 //! whatever cause, ends no task.
 
 mod act;
+mod alarm;
 pub mod core;
 mod driver;
 mod error;

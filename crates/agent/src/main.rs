@@ -7,7 +7,6 @@ use mainspring_agent::Options;
 use tokio::signal::unix::{SignalKind, signal};
 
 fn main() -> ExitCode {
-    mainspring_sidecar::launch_if_asked();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
@@ -30,6 +29,9 @@ fn agent(data: &str, server: &str, join_token: Option<String>) -> Result<(), Str
     options.allowed_paths = allowed.iter().map(Into::into).collect();
     options.task_user = std::env::var("MAINSPRING_AGENT__TASK_USER").ok();
     options.allowed_users = std::env::var("MAINSPRING_AGENT__ALLOWED_USERS").ok().into_iter().collect();
+    if let Ok(processes) = std::env::var("MAINSPRING_AGENT__TASK_PROCESSES") {
+        options.task_processes = processes.parse().map_err(|_| "task_processes: no number".to_owned())?;
+    }
     if let Ok(patience) = std::env::var("MAINSPRING_AGENT__SIDECAR_PATIENCE") {
         options.sidecar_patience =
             mainspring_model::duration_text::parse(&patience).map_err(|error| error.to_string())?;

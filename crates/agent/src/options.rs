@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::error::Error;
+
 /// Options of [`crate::run`].
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -50,10 +52,13 @@ pub struct Options {
     /// Buckets, whole (`BUCKET`) or in part (`BUCKET/PREFIX`), or with where they are (`s3://BUCKET/PREFIX?endpoint=…&region=…`),
     /// that `s3:` locations may use; none if empty. The agent uses its own credentials there.
     pub allowed_buckets: Vec<String>,
-    /// The user that tasks run as when their job names none; the agent's own if absent. Only root can be another.
+    /// The user that tasks run as when their job names none, a name or a number; the agent's own if absent, unless that is
+    /// root: [`Options::check`]. Only root can be another.
     pub task_user: Option<String>,
     /// The users that jobs may name beside that one; another than the agent's own needs an agent that runs as root.
     pub allowed_users: Vec<String>,
+    /// The most processes and threads of a task; a job's own limit counts within it.
+    pub task_processes: u32,
     /// Whether the end of the agent waits until nothing is held, taking nothing new, instead of leaving tasks to the sidecar.
     pub drain_on_shutdown: bool,
 }
@@ -68,6 +73,28 @@ pub struct SidecarCommand {
 }
 
 impl Options {
+    /// What keeps an agent from running with these options. An agent of root must be told as whom tasks run: whoever may edit a
+    /// job would be root here otherwise, without anybody having decided that.
+    pub fn check(&self) -> Result<(), Error> {
+        let wrong = |name, why: &str| Err(Error::Option { name, why: why.to_owned() });
+        if self.servers.is_empty() {
+            return wrong("servers", "at least one scheduler is needed");
+        }
+        if self.lacks_task_user() {
+            return wrong(
+                "task_user",
+                "this agent runs as root and was not told as whom tasks run; set `task_user = \"NAME\"` under `[agent]` in \
+                 mainspring.toml (or MAINSPRING_AGENT__TASK_USER); `root` makes everybody who may edit a job root on this machine",
+            );
+        }
+        Ok(())
+    }
+
+    /// Whether this agent is one of root that was not told as whom tasks run.
+    pub fn lacks_task_user(&self) -> bool {
+        self.task_user.is_none() && rustix::process::geteuid().is_root()
+    }
+
     /// The defaults for a directory and the schedulers.
     pub fn new(data: impl Into<PathBuf>, servers: Vec<String>) -> Self {
         Self {
@@ -93,6 +120,7 @@ impl Options {
             allowed_buckets: Vec::new(),
             task_user: None,
             allowed_users: Vec::new(),
+            task_processes: 4096,
             drain_on_shutdown: false,
         }
     }

@@ -11,6 +11,7 @@ use mainspring_sidecar::{Error as SidecarError, Layout};
 use rustc_hash::FxHashMap;
 use tokio::sync::mpsc;
 
+use crate::alarm::Alarm;
 use crate::core::{Core, REPLACE_LOOKS};
 use crate::driver::{Driver, now};
 use crate::error::Error;
@@ -30,7 +31,7 @@ const STREAM_EVENTS_MAX: usize = 16;
 /// Runs an agent until `shutdown` comes true. Its tasks go on with the sidecar after that, unless the options say that it is
 /// drained first. Returns an error only for what trying again does not help.
 pub async fn run(options: Options, shutdown: impl Future<Output = ()> + Send) -> Result<(), Error> {
-    check(&options)?;
+    options.check()?;
     let _lock = Identity::open(&options.data)?.lock()?;
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
@@ -53,13 +54,6 @@ pub async fn run(options: Options, shutdown: impl Future<Output = ()> + Send) ->
             }
         }
     }
-}
-
-fn check(options: &Options) -> Result<(), Error> {
-    if options.servers.is_empty() {
-        return Err(Error::Option { name: "servers", why: "at least one scheduler is needed".to_owned() });
-    }
-    Ok(())
 }
 
 /// The id of the node whose directory this is, for a process that must know it before its agent runs. Starts the sidecar if
@@ -103,6 +97,10 @@ async fn unless_hung_up<T>(met: Result<T, Error>, wait: &mut Duration) -> Option
 
 fn absolute(options: &Options) -> Result<PathBuf, Error> {
     std::path::absolute(&options.data).map_err(Error::file("find", &options.data))
+}
+
+fn no_timer(source: std::io::Error) -> Error {
+    Error::Sidecar(SidecarError::Io { context: "cannot make a timer".to_owned(), source })
 }
 
 fn hung_up(kind: ErrorKind) -> bool {
@@ -154,6 +152,7 @@ async fn start_once(options: &Options) -> Result<(Driver, Dialer), Error> {
         done_sender,
         done,
         swept_at: now(),
+        alarm: Alarm::new().map_err(no_timer)?,
         leaving: false,
         failure: None,
     };

@@ -104,7 +104,7 @@ impl Dialer {
                 Err(DialError::Again(status)) if self.refused => tracing::warn!(
                     %url,
                     error = %status.message(),
-                    "this node is not let in: it was removed, or belongs to another cluster; `mainspring node token` gives a token for --join-token"
+                    "this node is not let in: it was removed, or belongs to another cluster; an agent needs a new token (`mainspring node token`, given as MAINSPRING_JOIN_TOKEN), `mainspring up` lets its own node in when it is started again"
                 ),
                 Err(DialError::Again(status)) => {
                     tracing::warn!(%url, error = %status.message(), code = ?status.code(), "no scheduler there");

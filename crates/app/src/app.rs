@@ -59,6 +59,8 @@ pub struct App {
     pub(crate) held_files: HeldFiles,
     pub(crate) node_names: NodeNames,
     pub(crate) random: Random,
+    /// How long a caller waits until a change of a job counts.
+    pub(crate) confirm_wait: Duration,
 }
 
 impl Default for Options {
@@ -83,11 +85,23 @@ impl App {
             held_files: HeldFiles::new(options.job_ttl),
             node_names: NodeNames::default(),
             random: Random::new(),
+            // By default longer than it takes to replace an owner that died, and less than callers wait.
+            confirm_wait: options.store_wait * 2,
             store,
             cells,
             logs,
             artifacts,
         })
+    }
+
+    /// Writes records of the audit that could not be written, whenever some are left and the store is back. Never returns.
+    pub async fn write_left_over_audit(&self) {
+        self.journal.write_left_over().await;
+    }
+
+    /// Tries once to write them; true when none is left.
+    pub async fn try_left_over_audit(&self) -> bool {
+        self.journal.try_left_over().await
     }
 
     /// The source of ids.

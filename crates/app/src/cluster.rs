@@ -90,6 +90,7 @@ impl App {
                 waiting: overview.as_ref().map(|overview| overview.waiting),
                 running: overview.as_ref().map(|overview| overview.running),
                 nodes: overview.as_ref().map(|overview| overview.nodes.len()),
+                setbacks: overview.as_ref().map(|overview| overview.setbacks),
             });
         }
         Ok(cells)

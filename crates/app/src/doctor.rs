@@ -4,18 +4,21 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mainspring_model::{
-    CellId, MemberId, NodeState, Reason, RunId, Shelf, Timestamp, limits as model_limits,
+    CellId, Job, JobSpec, MemberId, NodeState, Reason, RunId, RunState, Shelf, Timestamp,
+    limits as model_limits,
 };
-use mainspring_store::{RecordQuery, ShelfQuery, Versions};
+use mainspring_store::{RecordQuery, RunQuery, ShelfQuery, Versions};
 use mainspring_wire::api::{self, Cell, Doctor, Finding, Severity};
 
 use crate::app::App;
 use crate::audit::verify;
 use crate::error::Result;
+use crate::nodes::LiveNodes;
 use crate::operation::Operation;
-use crate::ports::LiveRun;
+use crate::ports::{LiveNode, LiveRun};
 use crate::principal::Caller;
 use crate::record;
+use crate::triggers::KnownJobs;
 
 /// The check that finds cells of which nobody could be asked.
 pub const UNASKED: &str = "owners";
@@ -29,6 +32,10 @@ const JOBS_LOOKED_AT: usize = 10_000;
 const JOBS_AT_ONCE: usize = 100;
 /// Runs of each cell that are asked why they wait.
 const WAITING_LOOKED_AT: usize = 200;
+/// Runs of cells without an owner that are named.
+const UNOWNED_NAMED: usize = 20;
+/// Active runs that are looked at, the newest, whether a server owns their cell.
+const ACTIVE_LOOKED_AT: usize = 1_000;
 /// Records of the audit that are looked through, the newest.
 const AUDIT_RECORDS: usize = 1_000;
 
@@ -38,9 +45,10 @@ impl App {
         self.allow(caller, Operation::Doctor, None).await?;
         let now = self.now();
         let mut findings = Vec::new();
-        self.check_clock(now, &mut findings).await?;
+        self.check_clock(&mut findings).await?;
         let cells = self.look_at_cells().await?;
         check_cells(&cells, now, &mut findings);
+        self.check_unowned(&mut findings).await?;
         self.check_members(&cells, now, &mut findings).await?;
         self.check_nodes(&cells, &mut findings).await?;
         self.check_waiting(&cells, &mut findings).await?;
@@ -54,17 +62,58 @@ impl App {
         Ok(Doctor { at: now.into(), healthy, findings, checked })
     }
 
-    async fn check_clock(&self, now: Timestamp, findings: &mut Vec<Finding>) -> Result<()> {
-        let store = self.store.clock().await?;
-        let apart = store.since(now).max(now.since(store));
+    async fn check_clock(&self, findings: &mut Vec<Finding>) -> Result<()> {
+        let (store, host) = (self.store.clock().await?, self.cells.host_clock());
+        let apart = store.since(host).max(host.since(store));
         if apart > CLOCK_APART {
-            let message = format!("this scheduler's clock is {} ms from the store's", apart.as_millis());
+            let message =
+                format!("the clock of this server's host is {} s from the store's", apart.as_secs());
+            let remedy = "synchronise the clocks of the two machines (NTP); schedules go by the store's, and nothing \
+                old is removed while they are more than a minute apart";
+            findings.push(finding(Severity::Warning, "clock", message, remedy));
+        }
+        if let Some(behind) = self.cells.clock_frozen_by() {
+            let message =
+                format!("the store's clock stepped back; planned moments wait for {} s", behind.as_secs());
+            let remedy = "set the clock of the store's machine right, or wait until it has caught up";
+            findings.push(finding(Severity::Warning, "clock", message, remedy));
+        }
+        Ok(())
+    }
+
+    /// Runs in cells beyond the number of cells: no server ever owns those. They are looked for in cells that have a lease row,
+    /// and among the newest active runs.
+    async fn check_unowned(&self, findings: &mut Vec<Finding>) -> Result<()> {
+        let count = self.cells.count();
+        let mut runs: BTreeMap<RunId, CellId> = BTreeMap::new();
+        for lease in self.store.leases().await?.into_iter().filter(|lease| lease.cell.0 >= count) {
+            for shelf in Shelf::ALL {
+                let (cell, limit) = (lease.cell, WAITING_LOOKED_AT);
+                let query = ShelfQuery { cell, shelf, after: None, rank_max: None, limit };
+                runs.extend(self.store.shelf(query).await?.rows.iter().map(|run| (run.head.id, cell)));
+            }
+        }
+        let states = RunState::ALL.into_iter().filter(|state| !state.is_terminal()).collect();
+        let newest = RunQuery { states, limit: ACTIVE_LOOKED_AT, ..RunQuery::default() };
+        for run in self.store.runs(newest).await?.rows {
+            if run.status.cell.0 >= count {
+                runs.insert(run.head.id, run.status.cell);
+            }
+        }
+        let more = runs.len().saturating_sub(UNOWNED_NAMED);
+        if more > 0 {
+            let message = format!("{more} more runs are in cells that no server owns");
             findings.push(finding(
-                Severity::Warning,
-                "clock",
+                Severity::Failure,
+                "cells",
                 message,
-                "synchronise the clocks of the machines",
+                "cancel those that are named, and look again",
             ));
+        }
+        for (run, cell) in runs.into_iter().take(UNOWNED_NAMED) {
+            let message = format!("no server owns {cell} of {run}: the cluster has {count} of them");
+            let remedy = format!("end it with `mainspring cancel {run}`, and submit it anew");
+            findings.push(finding(Severity::Failure, "cells", message, &remedy));
         }
         Ok(())
     }
@@ -87,7 +136,8 @@ impl App {
     }
 
     async fn check_nodes(&self, cells: &[Cell], findings: &mut Vec<Finding>) -> Result<()> {
-        let (mut up, mut lost) = (0, Vec::new());
+        let (mut up, mut lost, mut silent) = (0, Vec::new(), Vec::new());
+        let mut live = LiveNodes::default();
         let mut pools: BTreeMap<Box<str>, bool> = BTreeMap::new();
         let mut after = None;
         loop {
@@ -95,6 +145,7 @@ impl App {
             up += page.rows.iter().filter(|node| node.takes_work()).count();
             for node in page.rows.iter().filter(|node| !node.is_gone()) {
                 *pools.entry(node.pool.clone()).or_default() |= node.takes_work();
+                silent.extend(live.find(self, node).await.filter(|live| !live.connected && live.running > 0));
             }
             after = page.rows.last().filter(|_| page.more).map(|node| node.id);
             lost.extend(page.rows.into_iter().filter(|node| node.state == NodeState::Lost));
@@ -112,6 +163,19 @@ impl App {
         for (pool, _) in pools.into_iter().filter(|(_, works)| up > 0 && !works) {
             let message = format!("no node of the pool `{pool}` takes work");
             let remedy = "resume one with `mainspring node resume NODE`, or start an agent there";
+            findings.push(finding(Severity::Warning, "nodes", message, remedy));
+        }
+        for LiveNode { node, running, .. } in silent {
+            let runs = if running == 1 { "1 run".to_owned() } else { format!("{running} runs") };
+            let message = format!("{} ({}) is silent and has {runs}", node.name, node.id);
+            let remedy = match self.has_credential(node.id).await? {
+                true => {
+                    "look at its machine and its agent's log; `mainspring node lose NODE` gives it up if the machine is gone"
+                }
+                false => {
+                    "it was removed: join it again, with `mainspring node token` or a restart of `mainspring up`, or give it up with `mainspring node lose NODE`"
+                }
+            };
             findings.push(finding(Severity::Warning, "nodes", message, remedy));
         }
         for node in lost {
@@ -164,13 +228,20 @@ impl App {
         Ok(())
     }
 
-    /// Jobs whose current version cannot be read, among the first.
+    /// Jobs whose current version cannot be read, or names jobs that are not there; among the first.
     async fn check_jobs(&self, findings: &mut Vec<Finding>) -> Result<()> {
-        let mut after = None;
+        let (mut after, mut known) = (None, KnownJobs::default());
         for _ in 0..JOBS_LOOKED_AT / JOBS_AT_ONCE {
             let page = self.store.jobs(None, after, JOBS_AT_ONCE).await?;
             let keys: Vec<_> = page.rows.iter().map(|job| (job.id, job.current_version)).collect();
-            for ((id, version), _) in Versions::read(&*self.store, &keys).await?.damaged {
+            let versions = Versions::read(&*self.store, &keys).await?;
+            for version in versions.readable {
+                let job = page.rows.iter().find(|job| job.id == version.job);
+                if let Some(job) = job {
+                    self.check_named_jobs(job, &version.spec, &mut known, findings).await?;
+                }
+            }
+            for ((id, version), _) in versions.damaged {
                 let name = page.rows.iter().find(|job| job.id == id).map_or("", |job| &job.name);
                 let message = format!("version {version} of the job `{name}` ({id}) cannot be read");
                 let remedy =
@@ -184,6 +255,28 @@ impl App {
         }
         let message = format!("only the first {JOBS_LOOKED_AT} jobs were looked at");
         findings.push(finding(Severity::Note, "jobs", message, "nothing to do"));
+        Ok(())
+    }
+
+    /// Triggers that follow or need a job that is not there.
+    async fn check_named_jobs(
+        &self,
+        job: &Job,
+        spec: &JobSpec,
+        known: &mut KnownJobs,
+        findings: &mut Vec<Finding>,
+    ) -> Result<()> {
+        for trigger in &spec.triggers {
+            for (_, missing) in known.missing(&*self.store, &job.namespace, trigger).await? {
+                let (place, name) = (format!("{}/{}", job.namespace, job.name), &trigger.name);
+                let message = format!(
+                    "the trigger `{name}` of {place} does not fire: there is no job `{missing}` in `{}`",
+                    job.namespace
+                );
+                let remedy = format!("apply the job `{missing}`, or correct its name in {place}");
+                findings.push(finding(Severity::Warning, "jobs", message, &remedy));
+            }
+        }
         Ok(())
     }
 
@@ -213,6 +306,13 @@ fn check_cells(cells: &[Cell], now: Timestamp, findings: &mut Vec<Finding>) {
             let message = format!("nobody owns cell {}: nothing in it starts", cell.cell);
             let remedy = "wait a few seconds for a takeover; if it lasts, start a scheduler";
             findings.push(finding(Severity::Failure, "cells", message, remedy));
+        }
+        if let Some(times) = cell.setbacks.filter(|times| *times > 0) {
+            let message =
+                format!("cell {} was given up and loaded anew {times} times by its owner", cell.cell);
+            let remedy =
+                "a defect: report what the owner's log says at `the cell is given up and loaded anew`";
+            findings.push(finding(Severity::Warning, "cells", message, remedy));
         }
         if let Some(pause) = &cell.pause {
             let note = if pause.note.is_empty() { String::new() } else { format!(": {}", pause.note) };
@@ -245,6 +345,7 @@ mod tests {
             waiting: None,
             running: None,
             nodes: None,
+            setbacks: None,
         };
         assert!(holds_any(member, &[cell(Some(now))], then));
         assert!(!holds_any(member, &[cell(Some(then))], now));

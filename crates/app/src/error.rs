@@ -2,6 +2,8 @@
 //!
 //! Internal causes go to the log where they happen and never into a sentence; of a damaged row the sentence says which it is.
 
+use std::time::Duration;
+
 use mainspring_engine::Answer;
 use mainspring_model::ErrorCode;
 use mainspring_model::spec::{Problem, SpecErrors};
@@ -24,12 +26,14 @@ pub struct Error {
     pub fields: Vec<FieldProblem>,
     /// Where the request should go instead.
     pub elsewhere: Option<String>,
+    /// When to ask again, where that is known.
+    pub retry_after: Option<Duration>,
 }
 
 impl Error {
     /// An error without fields.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), fields: Vec::new(), elsewhere: None }
+        Self { code, message: message.into(), fields: Vec::new(), elsewhere: None, retry_after: None }
     }
 
     /// A field that is wrong.

@@ -42,6 +42,14 @@ impl Jobs {
         }
     }
 
+    /// The same for a job whose name is not known.
+    pub(crate) fn forget_id(&self, namespace: &Namespace, id: JobId) {
+        let mut by_name = self.by_name.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(jobs) = by_name.get_mut(namespace) {
+            jobs.retain(|_, (job, _)| job.id != id);
+        }
+    }
+
     fn recent(&self, namespace: &Namespace, name: &str, since: Option<Instant>) -> Option<Arc<Job>> {
         let by_name = self.by_name.read().unwrap_or_else(PoisonError::into_inner);
         let (job, read_at) = by_name.get(namespace)?.get(name)?;

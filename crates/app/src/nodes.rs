@@ -250,12 +250,12 @@ fn laid_over(row: &Labels, before: &Labels, assigned: &Labels) -> Labels {
 
 /// What owners know, asked once for each cell.
 #[derive(Default)]
-struct LiveNodes {
+pub(crate) struct LiveNodes {
     cells: BTreeMap<CellId, BTreeMap<NodeId, LiveNode>>,
 }
 
 impl LiveNodes {
-    async fn find(&mut self, app: &App, node: &Node) -> Option<LiveNode> {
+    pub(crate) async fn find(&mut self, app: &App, node: &Node) -> Option<LiveNode> {
         let nodes = match self.cells.entry(node.cell) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(unknown) => {

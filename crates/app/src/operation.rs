@@ -57,6 +57,7 @@ operations! {
     JobGet, "job.get", Viewer, Namespace, false, "Reads a job.";
     JobPut, "job.put", Editor, Namespace, true, "Creates a job or gives it a new version.";
     JobDelete, "job.delete", Editor, Namespace, true, "Removes a job; its history stays.";
+    JobConfirm, "job.confirm", Editor, Namespace, false, "Waits until what is stored of a job counts.";
     JobVersions, "job.versions", Viewer, Namespace, false, "Lists the versions of a job.";
     JobVersion, "job.version", Viewer, Namespace, false, "Reads a version of a job.";
     JobDiff, "job.diff", Viewer, Namespace, false, "Compares two versions of a job.";

@@ -14,6 +14,7 @@ use mainspring_wire::api::BulkAction;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::broadcast;
 
 use crate::audit;
@@ -30,8 +31,14 @@ pub trait Cells: Send + Sync {
         CellId::of(namespace, self.count())
     }
 
-    /// The time that owners and rows go by.
+    /// The time that owners and rows go by: the store's, as this process follows it.
     fn now(&self) -> Timestamp;
+
+    /// This host's wall clock. It decides nothing; a difference from the store's is reported.
+    fn host_clock(&self) -> Timestamp;
+
+    /// How far the store's clock stepped back, while time stands still until it has caught up.
+    fn clock_frozen_by(&self) -> Option<Duration>;
 
     /// Makes runs durable, with the audit entries in the same transaction (one of those, where the runs are of several
     /// cells). Answers for each in order. Works without an owner too: then the runs wait in the store for one.
@@ -52,6 +59,12 @@ pub trait Cells: Send + Sync {
     /// Has the process at `url` do this to a run that is in a cell of its own, in the name of whoever asks; it writes that
     /// down. For a request that is about runs of several owners.
     async fn act_elsewhere(&self, _url: &str, _run: RunId, _action: BulkAction) -> crate::Result<()> {
+        Err(CellError::Nowhere.into())
+    }
+
+    /// Has the process at `url`, which owns the cell of the namespace, confirm that it goes by what is stored of a job, in the
+    /// name of whoever asks.
+    async fn confirm_elsewhere(&self, _url: &str, _namespace: &Namespace, _job: JobId) -> crate::Result<()> {
         Err(CellError::Nowhere.into())
     }
 
@@ -134,7 +147,7 @@ pub enum Command {
         /// Who and why; none resumes.
         pause: Option<Pause>,
     },
-    /// Read the triggers of a job again: somebody wrote them.
+    /// Read the triggers of a job again: somebody wrote them. It is done when the owner goes by them.
     TriggersChanged {
         /// The job.
         job: JobId,
@@ -232,6 +245,8 @@ pub struct Overview {
     pub running: usize,
     /// What it counted since it was taken.
     pub stats: Stats,
+    /// How often its owner gave it up since the process started, because memory and rows differed or a rule was broken.
+    pub setbacks: u64,
     /// Its nodes.
     pub nodes: Vec<LiveNode>,
 }

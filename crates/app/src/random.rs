@@ -53,9 +53,9 @@ impl Random {
         MemberId::new(now, self.next())
     }
 
-    /// A name for a request that has none.
+    /// A name for a request that has none, and the nonce of a page: from the operating system, because they are shown.
     pub fn request_id(&self) -> u64 {
-        (self.next() >> 64) as u64
+        u64::from_le_bytes(random_bytes())
     }
 
     /// A secret of this kind.
@@ -78,7 +78,12 @@ impl Default for Random {
 }
 
 fn secret_bytes() -> [u8; 32] {
-    let mut bytes = [0; 32];
+    random_bytes()
+}
+
+/// Bytes from the operating system.
+pub(crate) fn random_bytes<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
     if let Err(error) = getrandom::fill(&mut bytes) {
         panic!("the operating system has no random source: {error}");
     }

@@ -42,6 +42,8 @@ pub(crate) const CALENDAR: RecordKind = RecordKind(15);
 
 /// Nodes that live in the process of their server, by node.
 pub(crate) const RESIDENT: RecordKind = RecordKind(16);
+/// The number of cells of this store: one record.
+pub(crate) const CELL_COUNT: RecordKind = RecordKind(17);
 
 /// What a record says, as bytes.
 pub(crate) fn encode<T: Serialize>(document: &T) -> Vec<u8> {

@@ -12,6 +12,7 @@ mod blobs;
 mod buckets;
 mod digest;
 mod error;
+mod flags;
 mod incoming;
 mod key;
 mod location;

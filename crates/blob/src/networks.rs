@@ -27,8 +27,13 @@ impl Networks {
 
     /// Whether this address may be reached.
     pub fn allow(&self, address: IpAddr) -> bool {
+        is_public(address.to_canonical()) || self.lists(address)
+    }
+
+    /// Whether this address is one of those that were listed.
+    pub fn lists(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
-        is_public(address) || self.allowed.iter().any(|(network, bits)| contains(*network, *bits, address))
+        self.allowed.iter().any(|(network, bits)| contains(*network, *bits, address))
     }
 
     /// Whether the host of a URL may be asked for at all. A name may; what it resolves to is checked when it does.

@@ -4,15 +4,16 @@
 //! whoever may write there may put a link in its place meanwhile.
 
 use std::fs::File;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-use crate::error::Error;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
-const DIRECTORY: i32 = 0o200_000;
-const NONBLOCK: i32 = 0o4_000;
+use crate::error::Error;
+use crate::flags::custom;
 
 /// Directories that may be used, with everything below them, and those that may not although they lie in one. By default
 /// there are none.
@@ -31,7 +32,7 @@ impl Places {
     /// Opens a file to read it.
     pub(crate) fn open(&self, path: &Path) -> Result<File, Error> {
         self.check(path, &real(path)?)?;
-        let file = File::options().read(true).custom_flags(NONBLOCK).open(path);
+        let file = File::options().read(true).custom_flags(custom(OFlags::NONBLOCK)).open(path);
         let file = file.map_err(|error| match error.kind() {
             ErrorKind::NotFound => Error::NotFound { what: path.display().to_string() },
             _ => Error::file("read", path)(error),
@@ -44,9 +45,12 @@ impl Places {
     /// directory and no other.
     pub(crate) fn open_directory(&self, path: &Path) -> Result<File, Error> {
         self.check(path, &real(path)?)?;
-        std::fs::create_dir_all(path).map_err(Error::file("make", path))?;
-        let directory = File::options().read(true).custom_flags(DIRECTORY).open(path);
-        let directory = directory.map_err(Error::file("open", path))?;
+        let there = path.ancestors().find(|there| there.is_dir()).unwrap_or(path);
+        let directory = File::options().read(true).custom_flags(custom(OFlags::DIRECTORY)).open(there);
+        let directory = directory.map_err(Error::file("open", there))?;
+        self.check_opened(path, &directory)?;
+        let missing = path.strip_prefix(there).unwrap_or(Path::new(""));
+        let directory = make_below(directory, missing).map_err(Error::file("make", path))?;
         self.check_opened(path, &directory)?;
         Ok(directory)
     }
@@ -75,6 +79,19 @@ impl Places {
             None => Error::Place { path: path.to_owned() },
         })
     }
+}
+
+/// Makes directories below one that was opened and checked. No link is followed, so nothing is made anywhere else.
+fn make_below(mut directory: File, missing: &Path) -> io::Result<File> {
+    for name in missing.components() {
+        match rustix::fs::mkdirat(&directory, name.as_os_str(), Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        directory = rustix::fs::openat(&directory, name.as_os_str(), flags, Mode::empty())?.into();
+    }
+    Ok(directory)
 }
 
 /// The path that leads to an open file, whatever stands at its name by now.
@@ -144,5 +161,21 @@ mod tests {
             assert!(refused(places.open_directory(&at(bad))), "{bad}");
         }
         assert!(!at("secret/new").exists());
+    }
+
+    #[test]
+    fn nothing_is_made_behind_a_link_that_came_meanwhile() {
+        let ground = tempfile::tempdir().unwrap();
+        let at = |name: &str| ground.path().join(name);
+        std::fs::create_dir_all(at("open")).unwrap();
+        std::fs::create_dir_all(at("secret")).unwrap();
+        // The name was free when the path was looked at.
+        symlink(at("secret"), at("open/new")).unwrap();
+        let open = || File::open(at("open")).unwrap();
+        assert!(make_below(open(), Path::new("new/deep")).is_err());
+        assert!(!at("secret/deep").exists());
+        assert!(make_below(open(), Path::new("other/deep")).is_ok());
+        assert!(make_below(open(), Path::new("other/deep/er")).is_ok());
+        assert!(at("open/other/deep/er").is_dir());
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Where the API is [variable: MAINSPRING_URL; default: the last `up` or `login`]
+    /// Where the API is; several servers with commas between, of which one that is reached is asked [variable: MAINSPRING_URL; default: the last `up` or `login`]
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) url: Option<String>,
     /// A file with the API token [variable: MAINSPRING_TOKEN_FILE; the token itself: MAINSPRING_TOKEN]

@@ -1,5 +1,7 @@
 //! What a command of the public API needs: a client, a namespace, and a way to speak.
 
+use std::path::PathBuf;
+
 use mainspring_client::Client;
 use mainspring_model::Namespace;
 
@@ -8,7 +10,7 @@ use crate::config::{Config, Source, load};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::target::{Targets, read_token};
+use crate::target::{Targets, read_ca, read_token};
 
 /// The surroundings of a command.
 pub(crate) struct Context {
@@ -25,13 +27,16 @@ impl Context {
         if let Some(namespace) = &namespace {
             check_namespace("--namespace", namespace)?;
         }
-        let (url, token) = access(global, &config)?;
+        let Access { url, token, ca_file } = access(global, &config)?;
         if let Some(token) = &token {
             check_token(token)?;
         }
         let mut builder = Client::builder(url).retries(2);
         if let Some(token) = token {
             builder = builder.token(token);
+        }
+        if let Some(ca_file) = ca_file {
+            builder = builder.ca_pem(read_ca(&ca_file)?);
         }
         if let Some(timeout) = config.client.timeout {
             builder = builder.timeout(timeout.0);
@@ -74,15 +79,23 @@ pub(crate) fn check_token(token: &str) -> Result<(), Failure> {
     .hint("a token is one word that begins with `ms_`; look at MAINSPRING_TOKEN or the token file"))
 }
 
+/// Where to ask, with which token, and whom to trust.
+struct Access {
+    url: String,
+    token: Option<String>,
+    ca_file: Option<PathBuf>,
+}
+
 /// Where to ask and with which token. A URL of its own goes with a token of its own: a token is never sent to a server
 /// that it was not given for.
-fn access(global: &Global, config: &Config) -> Result<(String, Option<String>), Failure> {
+fn access(global: &Global, config: &Config) -> Result<Access, Failure> {
     let explicit_token = match (&global.token_file, &config.client.token, &config.client.token_file) {
         (Some(file), ..) => Some(read_token(file)?),
         (None, Some(token), _) => Some(token.clone()),
         (None, None, Some(file)) => Some(read_token(file)?),
         (None, None, None) => None,
     };
+    let ca_file = config.client.ca_file.clone();
     let targets = Targets::read()?;
     match global.url.as_ref().or(config.client.url.as_ref()) {
         Some(url) => {
@@ -93,12 +106,14 @@ fn access(global: &Global, config: &Config) -> Result<(String, Option<String>), 
                 (None, Some(target)) => target.token()?,
                 (None, None) => None,
             };
-            Ok((url.clone(), token))
+            let ca_file = ca_file.or_else(|| known.and_then(|target| target.ca_file.clone()));
+            Ok(Access { url: url.clone(), token, ca_file })
         }
         None => match targets.current() {
             Some(target) => {
                 let token = explicit_token.map_or_else(|| target.token(), |token| Ok(Some(token)))?;
-                Ok((target.url.clone(), token))
+                let ca_file = ca_file.or_else(|| target.ca_file.clone());
+                Ok(Access { url: target.url.clone(), token, ca_file })
             }
             None => Err(Failure::usage("no server is known")
                 .hint("start one here with `mainspring up`, or sign in to one with `mainspring login URL`")),

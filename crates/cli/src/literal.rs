@@ -38,7 +38,11 @@ mod tests {
             ["plain {x}", "{{ a }}", "{{{%-#}", "{# no #}\n", "x{{\n\n", "{%", "a{{{{b", "'{{'", "{{-"]
         {
             let template = Template::from(literal(text));
-            assert_eq!(template.render(&json!({}), 1_000).unwrap(), text, "{template}");
+            assert_eq!(
+                template.render(&json!({}), &mut mainspring_model::spec::Budget::default()).unwrap(),
+                text,
+                "{template}"
+            );
         }
         assert_eq!(literal("${HOME}"), "${HOME}");
     }

@@ -39,7 +39,6 @@ use clap::Parser;
 use crate::arguments::Arguments;
 
 fn main() -> ExitCode {
-    mainspring_sidecar::launch_if_asked();
     if let Some(code) = commands::sidecar::run_if_asked() {
         return code;
     }

@@ -40,6 +40,9 @@ pub(crate) struct Target {
     /// The file that holds the token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) token_file: Option<PathBuf>,
+    /// Certificates to trust, in PEM.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ca_file: Option<PathBuf>,
 }
 
 impl Targets {
@@ -100,6 +103,14 @@ impl Target {
             (None, None) => Ok(None),
         }
     }
+}
+
+/// Reads certificates to trust.
+pub(crate) fn read_ca(path: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(path).map_err(|error| {
+        Failure::usage(format!("cannot read the certificates in {}: {error}", path.display()))
+            .hint("look at the setting client.ca_file or MAINSPRING_CA_FILE")
+    })
 }
 
 /// Reads a token file.

@@ -42,26 +42,27 @@ impl TaskOutput {
     /// Prints lines; neighbours of one stream at once.
     pub(crate) fn print(&mut self, lines: &[LogLine]) -> Result<(), Failure> {
         lines.chunk_by(|one, other| one.stream == other.stream).try_for_each(|lines| {
-            let text: String = lines.iter().map(|line| self.text(line)).collect();
-            self.write(lines[0].stream, &text)
+            let content: Vec<u8> = lines.iter().flat_map(|line| self.content(line)).collect();
+            self.write(lines[0].stream, &content)
         })
     }
 
-    /// The text of a line, or of a piece of one: only the first piece has the time.
-    fn text(&mut self, line: &LogLine) -> String {
+    /// The bytes of a line, or of a piece of one: only the first piece has the time.
+    fn content(&mut self, line: &LogLine) -> Vec<u8> {
         let begins = !self.open.contains(&line.stream);
         self.open.retain(|stream| *stream != line.stream);
         if !line.text.ends_with('\n') {
             self.open.push(line.stream);
         }
-        if self.timestamps && begins { format!("{} {}", line.at, line.text) } else { line.text.clone() }
+        let time = if self.timestamps && begins { format!("{} ", line.at) } else { String::new() };
+        [time.as_bytes(), &line.content()].concat()
     }
 
     fn attempt(&mut self, number: u32) -> Result<(), Failure> {
         for stream in std::mem::take(&mut self.open) {
             // Without times the text is the task's, byte by byte.
             if self.timestamps {
-                self.write(stream, "\n")?;
+                self.write(stream, b"\n")?;
             }
         }
         if number > 1 {
@@ -70,12 +71,12 @@ impl TaskOutput {
         Ok(())
     }
 
-    fn write(&self, stream: LogStream, text: &str) -> Result<(), Failure> {
+    fn write(&self, stream: LogStream, content: &[u8]) -> Result<(), Failure> {
         match stream {
-            LogStream::Stdout if !self.output.format.is_for_programs() => self.output.raw(text.as_bytes()),
-            LogStream::Stdout | LogStream::Stderr => self.output.raw_error(text.as_bytes()),
+            LogStream::Stdout if !self.output.format.is_for_programs() => self.output.raw(content),
+            LogStream::Stdout | LogStream::Stderr => self.output.raw_error(content),
             LogStream::System => {
-                self.output.say(plain_lines(text.trim_end()).paint(DIM));
+                self.output.say(plain_lines(String::from_utf8_lossy(content).trim_end()).paint(DIM));
                 Ok(())
             }
         }
@@ -102,7 +103,7 @@ impl Tail {
         let line = match self.open.iter().position(|open| open.stream == piece.stream) {
             Some(at) => {
                 let mut line = self.open.remove(at);
-                line.text.push_str(&piece.text);
+                line.append(&piece);
                 line
             }
             None => piece,
@@ -136,7 +137,7 @@ mod tests {
     use crate::output::Format;
 
     fn line(stream: LogStream, text: &str) -> LogLine {
-        LogLine { offset: 0, at: Timestamp::from_micros(7).into(), stream, text: text.into() }
+        LogLine::new(0, Timestamp::from_micros(7).into(), stream, text.as_bytes())
     }
 
     #[test]
@@ -145,7 +146,8 @@ mod tests {
         let check = |timestamps: bool, expected: &[&str]| {
             let mut printer = TaskOutput::new(output, timestamps);
             let pieces = ["one\n", "t", "wo", "\n", "three\n"].map(|text| line(LogStream::Stdout, text));
-            let texts: Vec<String> = pieces.iter().map(|piece| printer.text(piece)).collect();
+            let texts: Vec<String> =
+                pieces.iter().map(|piece| String::from_utf8(printer.content(piece)).unwrap()).collect();
             assert_eq!(texts, expected);
         };
         check(false, &["one\n", "t", "wo", "\n", "three\n"]);
@@ -153,8 +155,9 @@ mod tests {
         let [one, two, three] = ["one\n", "t", "three\n"].map(|text| format!("{at} {text}"));
         check(true, &[&one, &two, "wo", "\n", &three]);
         let mut printer = TaskOutput::new(output, true);
-        printer.text(&line(LogStream::Stdout, "half"));
-        assert_eq!(printer.text(&line(LogStream::Stderr, "e\n")), format!("{at} e\n"), "streams are apart");
+        printer.content(&line(LogStream::Stdout, "half"));
+        let other = printer.content(&line(LogStream::Stderr, "e\n"));
+        assert_eq!(other, format!("{at} e\n").into_bytes(), "streams are apart");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Runs `mainspring` with an environment of its own.
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
@@ -19,7 +20,10 @@ pub(crate) struct Ended {
 
 impl Home {
     pub(crate) fn new() -> Self {
-        Self { directory: tempfile::tempdir().unwrap() }
+        let directory = tempfile::tempdir().unwrap();
+        // The tasks of `up` pass it to their own folders; under root they are another user's.
+        std::fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o711)).unwrap();
+        Self { directory }
     }
 
     /// The binary, ready to be given arguments.

@@ -223,7 +223,14 @@ fn a_folder_that_another_server_uses_is_told_with_what_to_do() {
 
 #[test]
 fn a_task_may_use_the_program() {
-    let up = Up::start();
+    let home = Home::new();
+    let mut command = home.command();
+    if is_root() {
+        // Only the program's own user may read the token of its target.
+        command.env("MAINSPRING_AGENT__TASK_USER", "root");
+    }
+    let up = Up::of(home, command, &[]);
+    assert!(up.words.contains("can read and change its files"), "{}", up.words);
     let program = env!("CARGO_BIN_EXE_mainspring");
     let home = format!("HOME={}", up.home.directory.path().display());
     let submit = ["submit", "--wait", "--env", &home, "--", program, "runs", "-o", "json"];
@@ -391,4 +398,66 @@ fn a_person_who_waits_sees_how_far_the_task_is() {
     std::thread::spawn(move || std::io::copy(&mut screen, &mut std::io::sink()));
     up.write("seen", "");
     assert!(child.wait().unwrap().success());
+}
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().unwrap().stdout == b"0\n"
+}
+
+/// Where the agent of `up` was put because nobody else can pass the data folder; removed at the end.
+struct Elsewhere(std::path::PathBuf);
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn tasks_of_roots_up_have_a_uid_of_their_own_and_cannot_read_its_files() {
+    assert!(is_root(), "this test needs root");
+    for closed in [false, true] {
+        let home = Home::new();
+        if closed {
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+            std::fs::set_permissions(home.directory.path(), mode).unwrap();
+        }
+        let data = home.directory.path().join("mainspring-data");
+        let command = home.command();
+        let up = Up::of(home, command, &[]);
+        let place = std::fs::canonicalize(data.join("agent")).unwrap();
+        let _elsewhere = closed.then(|| Elsewhere(place.clone()));
+        assert!(up.words.contains("which has no account, and not as root"), "{}", up.words);
+        assert_eq!(up.words.contains("is closed to other users"), closed, "{}", up.words);
+        assert_eq!(place.starts_with("/var/lib/mainspring-up"), closed, "{}", place.display());
+        let said =
+            up.check(&["submit", "--wait", "-q", "--", "sh", "-c", "id -u; id -G"], 0, &[], &[]).stdout;
+        let uids: Vec<u32> = said.lines().map(|line| line.parse().unwrap()).collect();
+        assert!(
+            matches!(uids[..], [uid, group] if uid == group && (60_706..61_184).contains(&uid)),
+            "{said}"
+        );
+        // Everything that server and agent keep, by its full name: the task need not find it.
+        let found = Command::new("find").args([&data, &place]).args(["-not", "-type", "d"]).output().unwrap();
+        let found = String::from_utf8(found.stdout).unwrap();
+        let kept: Vec<&str> = found.lines().filter(|path| !path.contains("/attempts/")).collect();
+        for name in ["/token", "/mainspring.db", "/agent/credential", "/sidecar.sock", "/journal"] {
+            assert!(kept.iter().any(|path| path.ends_with(name)), "no {name} in {found}");
+        }
+        let look = "for f; do [ -r \"$f\" ] && echo \"$f\"; [ -w \"$f\" ] && echo \"$f\"; done; true";
+        let mut words = vec!["submit", "--wait", "-q", "--", "sh", "-c", look, "sh"];
+        words.extend(&kept);
+        let reached = up.check(&words, 0, &[], &[]).stdout;
+        let reached: Vec<&str> = reached.lines().filter(|path| !path.ends_with("/pid")).collect();
+        assert!(reached.is_empty(), "{reached:#?}");
+    }
+}
+
+#[test]
+fn an_agent_of_root_is_told_as_whom_tasks_run_or_does_not_start() {
+    let home = Home::new();
+    let words = ["agent", "--server", "http://127.0.0.1:9", "--join-token", "x"];
+    assert!(is_root(), "this test needs root");
+    home.run(&words).check(2, &[], &["option task_user: ", "MAINSPRING_AGENT__TASK_USER", "next: "]);
+    assert!(!home.directory.path().join("mainspring-agent").exists(), "nothing was made");
 }

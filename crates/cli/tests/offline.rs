@@ -158,18 +158,23 @@ fn a_wrong_flag_is_told_before_anything_is_made() {
 #[test]
 fn a_role_that_cannot_start_says_the_next_step() {
     let home = Home::new();
-    let nobody = "postgres://127.0.0.1:1/x";
-    home.run(&["up", "--store", nobody]).check(
+    // A store that may yet come up is waited for; a name that does not resolve is a mistake.
+    let nobody = "postgres://no.such.host.invalid/x";
+    home.run(&["up", "--listen", "127.0.0.1:0", "--store", nobody]).check(
         1,
         &[],
         &["cannot connect to PostgreSQL", "next: ", "--store"],
     );
-    home.run(&["up", "--store", "postgres:/x"]).check(
+    home.run(&["up", "--listen", "127.0.0.1:0", "--store", "postgres:/x"]).check(
         1,
         &[],
         &["the PostgreSQL URL cannot be read", "next: "],
     );
-    home.run(&["up", "--data", "/proc/x"]).check(1, &[], &["data folder /proc/x", "next: ", "--data"]);
+    home.run(&["up", "--listen", "127.0.0.1:0", "--data", "/proc/x"]).check(
+        1,
+        &[],
+        &["data folder /proc/x", "next: ", "--data"],
+    );
     home.run(&["runs", "--url", "foo"]).check(
         2,
         &[],

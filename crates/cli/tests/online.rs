@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::api::{Api, answer, events, problem};
+use crate::api::{Api, answer, events, problem, problem_later};
 use crate::binary::{Ended, Home};
 
 const RUN: &str = "run_01hf7yat00000000000000000a";
@@ -110,6 +110,83 @@ fn submit_waits_streams_and_ends_as_the_task_did() {
     assert_eq!(asked.body["spec"]["retry"], json!({ "max": 1 }));
     check(&home, &api, &["submit", "--", "true"], 0, &[&format!("{RUN}\n")], &["next: mainspring logs -f"]);
     check(&home, &api, &["wait", RUN], 3, &[], &["exit code 3"]);
+}
+
+#[test]
+fn a_query_without_a_word_is_not_every_run() {
+    let api = Api::start(|_| answer(200, &json!({ "preview": true, "matched": 0, "done": 0 })));
+    let home = Home::new();
+    for verb in ["cancel", "rerun", "retry"] {
+        for empty in ["", "  "] {
+            let refused = ["--query", "next: name at least one word", "--all"];
+            check(&home, &api, &[verb, "-Q", empty, "--yes"], 2, &[], &refused);
+            check(&home, &api, &[verb, "-n", "acme", "-Q", empty, "--yes"], 2, &[], &refused);
+        }
+        check(&home, &api, &[verb, "--all", "-Q", "job:etl"], 2, &[], &["cannot be used with"]);
+    }
+    assert!(api.asked().is_empty(), "{:?}", api.asked());
+    check(&home, &api, &["cancel", "--all", "--yes"], 0, &[], &["no run matches"]);
+    check(&home, &api, &["cancel", "--all", "-n", "acme", "--yes"], 0, &[], &["no run matches"]);
+    let bodies: Vec<Value> = api.asked().into_iter().map(|asked| asked.body).collect();
+    assert_eq!(bodies[0], json!({ "action": "cancel", "all": true, "preview": true }));
+    assert_eq!(bodies[1], json!({ "action": "cancel", "q": "namespace:acme", "preview": true }));
+}
+
+#[test]
+fn a_version_is_as_old_as_it_is_whenever_its_job_was_paused() {
+    let job = json!({
+        "id": JOB, "namespace": "default", "name": "etl", "version": 2, "revision": 9,
+        "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-03-03T00:00:00Z",
+    });
+    let version = json!({ "job": JOB, "version": 2, "created_at": "2026-02-02T00:00:00Z", "created_by": "ann", "spec": {} });
+    let api = Api::start(move |line| answer(200, if line.contains("/versions/2") { &version } else { &job }));
+    check(&Home::new(), &api, &["describe", "etl"], 0, &["Version:     2 (since 2026-02-02T00:00:00"], &[]);
+}
+
+#[test]
+fn every_mistake_in_the_options_of_a_calendar_is_told() {
+    let api = Api::start(|line| panic!("{line}"));
+    let words = ["calendar", "set", "bad", "--off", "2026-13-40", "--weekend", "sat,funday"];
+    let said =
+        ["bad cannot be a calendar:", "weekend: `funday` is not a day of the week; write sun", "off[0]: "];
+    let ended = check(&Home::new(), &api, &words, 2, &[], &said);
+    assert!(!ended.stderr.contains('^') && !ended.stderr.contains('{'), "{}", ended.stderr);
+}
+
+#[test]
+fn a_role_in_a_namespace_with_nothing_in_it_gets_a_remark() {
+    let member = json!({ "subject": "bob", "role": "viewer", "namespace": "acme", "revision": 1, "granted_by": "ann", "granted_at": "2026-01-01T00:00:00Z" });
+    for (described, remark) in [(json!([]), true), (json!(["acme/data"]), false), (json!(["acme2"]), true)] {
+        let member = member.clone();
+        let api = Api::start(move |line| match line {
+            line if line.starts_with("PUT") => answer(200, &member),
+            line if line.starts_with("GET /v1/namespaces") => {
+                let one = |path: &Value| {
+                    json!({ "path": path, "description": "", "created_by": "ann",
+                    "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z", "revision": 1 })
+                };
+                answer(
+                    200,
+                    &json!({ "items": described.as_array().unwrap().iter().map(one).collect::<Vec<_>>() }),
+                )
+            }
+            _ => answer(200, &json!({ "items": [] })),
+        });
+        let words = ["member", "set", "bob", "viewer", "-n", "acme"];
+        let ended = check(&Home::new(), &api, &words, 0, &[], &["bob is viewer in acme"]);
+        assert_eq!(ended.stderr.contains("nothing is in acme yet"), remark, "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn the_doctor_of_a_server_without_its_store_says_so() {
+    let api = Api::start(|line| match line {
+        "GET /readyz" => answer(503, &json!({ "ready": false, "waits_for": ["store"] })),
+        _ => problem_later(503, "store_unavailable"),
+    });
+    let said =
+        ["failure: the server is not ready: it waits for store", "next: look whether the database is up"];
+    check(&Home::new(), &api, &["doctor"], 1, &said, &[]);
 }
 
 #[test]

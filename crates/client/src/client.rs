@@ -3,6 +3,8 @@
 //! What can be asked is in one file for each noun: `runs.rs`, `jobs.rs`, `nodes.rs`, …
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use reqwest::header::{AUTHORIZATION, HeaderValue, LOCATION, RETRY_AFTER};
@@ -39,7 +41,10 @@ pub struct Client {
 
 struct Shared {
     http: reqwest::Client,
-    base: Url,
+    /// Where servers of the cluster are; any of them answers anything.
+    bases: Vec<Url>,
+    /// The one that is asked.
+    at: AtomicUsize,
     token: Option<String>,
     session: Option<String>,
     timeout: Duration,
@@ -49,7 +54,19 @@ struct Shared {
 impl std::fmt::Debug for Shared {
     /// Without the token.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Client").field("url", &self.base.as_str()).finish_non_exhaustive()
+        f.debug_struct("Client").field("url", &self.base().as_str()).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn base(&self) -> &Url {
+        &self.bases[self.at.load(Relaxed) % self.bases.len()]
+    }
+
+    /// Asks the server after this one from now on, unless another call has moved on already.
+    fn ask_next_after(&self, asked: usize) {
+        let next = (asked + 1) % self.bases.len();
+        let _ = self.at.compare_exchange(asked, next, Relaxed, Relaxed);
     }
 }
 
@@ -59,6 +76,7 @@ pub struct Builder {
     url: String,
     token: Option<String>,
     session: Option<String>,
+    ca_pem: Option<Vec<u8>>,
     timeout: Duration,
     retries: u32,
 }
@@ -83,6 +101,12 @@ impl Builder {
         self
     }
 
+    /// Certificates to trust when the server is `https`, in PEM; the public ones unless told.
+    pub fn ca_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.ca_pem = Some(pem.into());
+        self
+    }
+
     /// How long one request may take; 30 seconds unless told. Streams and transfers of artifacts are not limited.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -97,10 +121,10 @@ impl Builder {
 
     /// The client. Nothing is sent yet.
     pub fn build(self) -> Result<Client, Error> {
-        let base = Url::parse(&self.url)
-            .map_err(|error| Error::Setup(format!("`{}` is not a URL: {error}", self.url)))?;
-        if !matches!(base.scheme(), "http" | "https") || base.cannot_be_a_base() {
-            return Err(Error::Setup(format!("`{}` does not begin with http:// or https://", self.url)));
+        let bases = self.url.split(',').map(str::trim).filter(|url| !url.is_empty()).map(base);
+        let bases = bases.collect::<Result<Vec<Url>, Error>>()?;
+        if bases.is_empty() {
+            return Err(Error::Setup("no URL is given".into()));
         }
         // A token goes into a line of a request: what does not fit there would look like a broken connection.
         if self.token.as_ref().is_some_and(|token| HeaderValue::from_str(token).is_err()) {
@@ -112,7 +136,12 @@ impl Builder {
         if rustls::crypto::CryptoProvider::get_default().is_none() {
             let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         }
-        let http = reqwest::Client::builder()
+        let trusted = self.ca_pem.as_deref().map(certificates).transpose()?;
+        let builder = match trusted {
+            Some(trusted) => reqwest::Client::builder().tls_certs_only(trusted),
+            None => reqwest::Client::builder(),
+        };
+        let http = builder
             .user_agent(concat!("mainspring-client/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(Duration::from_secs(10))
             // Redirects to the owner of a cell must keep the token; ours are followed in `send`.
@@ -120,7 +149,35 @@ impl Builder {
             .build()
             .map_err(|error| Error::Setup(format!("cannot set HTTP up: {error}")))?;
         let Self { token, session, timeout, retries, .. } = self;
-        Ok(Client { shared: Arc::new(Shared { http, base, token, session, timeout, retries }) })
+        Ok(Client {
+            shared: Arc::new(Shared {
+                http,
+                bases,
+                at: AtomicUsize::new(0),
+                token,
+                session,
+                timeout,
+                retries,
+            }),
+        })
+    }
+}
+
+fn base(text: &str) -> Result<Url, Error> {
+    let base = Url::parse(text).map_err(|error| Error::Setup(format!("`{text}` is not a URL: {error}")))?;
+    if !matches!(base.scheme(), "http" | "https") || base.cannot_be_a_base() {
+        return Err(Error::Setup(format!("`{text}` does not begin with http:// or https://")));
+    }
+    Ok(base)
+}
+
+fn certificates(pem: &[u8]) -> Result<Vec<reqwest::Certificate>, Error> {
+    let read = reqwest::Certificate::from_pem_bundle(pem);
+    let read =
+        read.map_err(|error| Error::Setup(format!("the certificates to trust are no PEM: {error}")))?;
+    match read.is_empty() {
+        true => Err(Error::Setup("there is no certificate among those to trust".into())),
+        false => Ok(read),
     }
 }
 
@@ -130,12 +187,21 @@ pub fn is_api_token(token: &str) -> bool {
 }
 
 impl Client {
-    /// A client of the API at `url`.
+    /// A client of the API at `url`. Several URLs of one cluster stand with commas between: when a server cannot be reached,
+    /// the next is asked.
     pub fn builder(url: impl Into<String>) -> Builder {
-        Builder { url: url.into(), token: None, session: None, timeout: Duration::from_secs(30), retries: 4 }
+        Builder {
+            url: url.into(),
+            token: None,
+            session: None,
+            ca_pem: None,
+            timeout: Duration::from_secs(30),
+            retries: 4,
+        }
     }
 
-    /// A client from `MAINSPRING_URL` and `MAINSPRING_TOKEN` (or `MAINSPRING_TOKEN_FILE`). Inside a task `MAINSPRING_TOKEN` is
+    /// A client from `MAINSPRING_URL`, `MAINSPRING_TOKEN` (or `MAINSPRING_TOKEN_FILE`) and, for a server whose certificate is
+    /// of an authority of its own, `MAINSPRING_CA_FILE`. Inside a task `MAINSPRING_TOKEN` is
     /// that of the attempt, unless its job says otherwise, and is not taken for one of the API.
     pub fn from_env() -> Result<Self, Error> {
         Self::from_variables(|name| std::env::var(name).ok())
@@ -154,12 +220,13 @@ impl Client {
         };
         let mut builder = Self::builder(url);
         builder.token = token;
+        builder.ca_pem = variable("MAINSPRING_CA_FILE").map(std::fs::read).transpose()?;
         builder.build()
     }
 
-    /// Where the API is.
+    /// Where the API is: of several URLs, the one that is asked now.
     pub fn url(&self) -> &str {
-        self.shared.base.as_str()
+        self.shared.base().as_str()
     }
 
     /// Sends a call and reads the answer's JSON.
@@ -187,14 +254,24 @@ impl Client {
     async fn send_with(&self, call: Call, timeout: Option<Duration>) -> Result<Response, Error> {
         let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(2));
         let begun = Instant::now();
+        let mut unreached = 0;
         loop {
+            let asked = self.shared.at.load(Relaxed);
             let (error, wait) = match self.once(&call, timeout).await {
                 Ok(answer) => return Ok(answer),
                 Err(failed) => failed,
             };
+            if matches!(&error, Error::Unreachable { url, .. } if self.is_base(url)) {
+                unreached += 1;
+                self.shared.ask_next_after(asked);
+                // Every server is tried once before there is a pause.
+                if unreached % self.shared.bases.len() != 0 {
+                    continue;
+                }
+            }
             // A server that lives knows of an owner that does not: it will find out, and another takes over.
             let not_passed_on = matches!(&error, Error::Api(problem) if problem.code == "not_owner");
-            let sent_away = matches!(&error, Error::Unreachable { url, .. } if *url != self.origin());
+            let sent_away = matches!(&error, Error::Unreachable { url, .. } if !self.is_base(url));
             let patient = (not_passed_on || sent_away) && begun.elapsed() < self.shared.timeout;
             // A connection that was never made carried nothing, so even a plain POST may try again.
             let safe = call.repeatable || not_passed_on || matches!(error, Error::Unreachable { .. });
@@ -239,7 +316,7 @@ impl Client {
         }
         if let Some(session) = &self.shared.session {
             // A change that comes with a cookie must say that it comes from the server's own pages.
-            let origin = self.shared.base.origin().ascii_serialization();
+            let origin = self.shared.base().origin().ascii_serialization();
             request = request.header("cookie", session).header("origin", origin);
         }
         for (name, value) in &call.headers {
@@ -266,12 +343,30 @@ impl Client {
         Err(Error::from_answer(status, &answer.bytes().await.unwrap_or_default()))
     }
 
-    fn origin(&self) -> String {
-        self.shared.base.origin().ascii_serialization()
+    /// What the server says, whatever its status.
+    pub(crate) async fn look(&self, call: Call) -> Result<(StatusCode, Vec<u8>), Error> {
+        let mut left = self.shared.bases.len();
+        loop {
+            let (asked, url) = (self.shared.at.load(Relaxed), self.url_of(&call)?);
+            left -= 1;
+            match self.request(&call, url.clone(), Some(self.shared.timeout)).send().await {
+                Ok(answer) => {
+                    let status = answer.status();
+                    return Ok((status, answer.bytes().await.map_err(Error::Broken)?.into()));
+                }
+                Err(source) if source.is_connect() && left > 0 => self.shared.ask_next_after(asked),
+                Err(source) => return Err(failed(&url, source)),
+            }
+        }
+    }
+
+    /// Whether this is the origin of a URL that was given, and not of one that a server sent us to.
+    fn is_base(&self, origin: &str) -> bool {
+        self.shared.bases.iter().any(|base| base.origin().ascii_serialization() == origin)
     }
 
     fn url_of(&self, call: &Call) -> Result<Url, Error> {
-        let mut url = self.shared.base.clone();
+        let mut url = self.shared.base().clone();
         url.path_segments_mut()
             .map_err(|()| Error::Setup(format!("`{}` cannot carry a path", self.url())))?
             .pop_if_empty()

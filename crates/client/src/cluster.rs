@@ -30,7 +30,8 @@ impl Client {
 
     /// Whether the server takes requests. Needs no token.
     pub async fn readiness(&self) -> Result<Readiness, Error> {
-        self.ask(Call::get(&["readyz"])).await
+        let (status, body) = self.look(Call::get(&["readyz"])).await?;
+        serde_json::from_slice(&body).map_err(|_| Error::from_answer(status, &body))
     }
 
     /// Starts nothing in a cell until it is resumed.

@@ -148,3 +148,28 @@ async fn a_file_is_uploaded_as_it_is() {
     assert_eq!(sent.load(std::sync::atomic::Ordering::SeqCst), 600_000);
     assert_eq!(api.asked()[0].header("content-length"), Some("600000"));
 }
+
+#[tokio::test]
+async fn of_several_servers_the_next_is_asked_when_one_cannot_be_reached() {
+    let gone = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let api = Api::start(|asked| match asked.line.as_str() {
+        "GET /readyz" => answer(503, json!({ "ready": false, "waits_for": ["store"] })),
+        "POST /v1/tokens" => problem(503, "store_unavailable", "later"),
+        _ => answer(200, me()),
+    })
+    .await;
+    let url = format!("http://{gone}, http://{},", api.address);
+    let client = Client::builder(&url).token("ms_test").retries(0).build().unwrap();
+    assert_eq!(client.me().await.unwrap().subject, "ann");
+    assert!(client.url().contains(&api.address.to_string()), "it stays with the one that answered");
+    let readiness = Client::builder(&url).retries(0).build().unwrap().readiness().await.unwrap();
+    assert!(!readiness.ready && readiness.waits_for == ["store"], "{readiness:?}");
+    let nobody = Client::builder(format!("http://{gone},http://{gone}/x")).retries(0).build().unwrap();
+    assert!(matches!(nobody.me().await, Err(Error::Unreachable { .. })));
+    // An answer is an answer: another server would make a second token.
+    assert!(client.create_token(&Default::default()).await.is_err());
+    assert_eq!(api.asked().iter().filter(|asked| asked.line == "POST /v1/tokens").count(), 1);
+    for wrong in ["", " , ", "http://a,ftp://b"] {
+        assert!(matches!(Client::builder(wrong).build(), Err(Error::Setup(_))), "{wrong}");
+    }
+}

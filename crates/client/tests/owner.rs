@@ -134,7 +134,7 @@ impl Owner {
     }
 
     pub(crate) async fn next(&mut self) -> Seen {
-        let next = tokio::time::timeout(std::time::Duration::from_secs(30), self.seen.recv()).await;
+        let next = tokio::time::timeout(crate::HANG_LIMIT, self.seen.recv()).await;
         next.expect("the worker does something").unwrap()
     }
 

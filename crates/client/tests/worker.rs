@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use tokio::sync::{Notify, oneshot, watch};
 use tokio::task::JoinHandle;
 
+use crate::HANG_LIMIT;
 use crate::owner::{Owner, Seen, cause, token};
 
 const PATIENT_MS: u64 = 60_000;
@@ -26,7 +27,7 @@ struct Working {
 impl Working {
     async fn ends(mut self) -> Result<(), Error> {
         drop(self.stop.take());
-        let ended = tokio::time::timeout(Duration::from_secs(30), self.task).await;
+        let ended = tokio::time::timeout(HANG_LIMIT, self.task).await;
         drop(self.directory);
         ended.expect("the worker leaves").unwrap()
     }
@@ -34,7 +35,7 @@ impl Working {
     /// Ends it, and keeps its identity for another.
     async fn leaves(mut self) -> TempDir {
         drop(self.stop.take());
-        let ended = tokio::time::timeout(Duration::from_secs(30), self.task).await;
+        let ended = tokio::time::timeout(HANG_LIMIT, self.task).await;
         ended.expect("the worker leaves").unwrap().unwrap();
         self.directory
     }
@@ -256,8 +257,7 @@ async fn a_worker_waits_for_its_server_and_knows_a_refusal() {
     worker.ends().await.unwrap();
 
     let refused = start(owner.url(), Some("used up"));
-    let error =
-        tokio::time::timeout(Duration::from_secs(30), refused.task).await.unwrap().unwrap().unwrap_err();
+    let error = tokio::time::timeout(HANG_LIMIT, refused.task).await.unwrap().unwrap().unwrap_err();
     assert!(matches!(error, Error::Refused(_)), "{error}");
     assert!(matches!(start(owner.url(), None).ends().await.unwrap_err(), Error::NotJoined));
 }

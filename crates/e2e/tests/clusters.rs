@@ -57,10 +57,10 @@ fn the_second_server_takes_over(cells: &str) {
     assert_eq!(text_at(&world, "second", &key), during, "once is once, whoever owns the cell");
     std::fs::write(go, "").unwrap();
     for run in &before {
-        let ended = world.at("second").args(["wait", "--timeout", "60s", run]).output().unwrap();
+        let ended = world.at("second").args(["wait", "--timeout", "15m", run]).output().unwrap();
         assert_eq!(ended.status.code(), Some(5), "{ended:?}\n{}", world.logs());
     }
-    text_at(&world, "second", &["wait", "--timeout", "60s", during.trim()]);
+    text_at(&world, "second", &["wait", "--timeout", "15m", during.trim()]);
     world.start_server_named("server");
     assert_eq!(world.state(&waits), "waiting");
     let mut executed: Vec<String> = world.until_file("begun").lines().map(str::to_owned).collect();
@@ -121,7 +121,7 @@ fn the_roles_can_be_apart() {
     let during = text_at(&world, "front", &key);
     assert_eq!(text_at(&world, "front", &key), during, "taken, once, although nobody owns the cell");
     world.start_server_named("back");
-    text_at(&world, "front", &["wait", "--timeout", "60s", during.trim()]);
+    text_at(&world, "front", &["wait", "--timeout", "15m", during.trim()]);
     assert_eq!(text_at(&world, "front", &["logs", during.trim()]), "still\n");
 }
 
@@ -147,7 +147,7 @@ fn either_server_follows_a_run() {
         let mut command = world.at(server);
         command.args(args).stdout(std::process::Stdio::piped()).spawn().unwrap()
     };
-    let waiting = ["server", "second"].map(|server| start(server, &["wait", "--timeout", "30s", &run]));
+    let waiting = ["server", "second"].map(|server| start(server, &["wait", "--timeout", "15m", &run]));
     let following = ["server", "second"].map(|server| start(server, &["logs", "-f", &run]));
     world.until("its output has come", |world| (world.text(&["logs", &run]) == "begun\n").then_some(()));
     std::fs::write(go, "").unwrap();

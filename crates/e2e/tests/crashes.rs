@@ -17,7 +17,7 @@ on_every_store! {
 }
 
 /// Tells its process, waits for a file, and says how it ended; every execution leaves a line.
-fn patient(world: &World) -> String {
+pub(crate) fn patient(world: &World) -> String {
     let (begun, go) = (world.path("begun"), world.path("go"));
     format!(
         "echo $$ >> {begun}; while [ ! -e {go} ]; do sleep 0.1; done; echo done; exit 5",
@@ -26,7 +26,7 @@ fn patient(world: &World) -> String {
     )
 }
 
-fn executions(world: &World) -> usize {
+pub(crate) fn executions(world: &World) -> usize {
     world.until_file("begun").lines().count()
 }
 

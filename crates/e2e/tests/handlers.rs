@@ -51,7 +51,8 @@ fn input_that_does_not_fit_and_a_panic_fail_the_attempt_and_say_why(store: Store
         for attempt in told {
             assert_eq!(
                 (&attempt["cause"]["kind"], &attempt["cause"]["class"]),
-                (&json!("error"), &json!(class))
+                (&json!("error"), &json!(class)),
+                "{run}"
             );
             assert!(attempt["cause"]["message"].as_str().unwrap().contains(words), "{attempt}");
         }

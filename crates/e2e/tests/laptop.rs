@@ -1,5 +1,6 @@
 //! `mainspring up`: everything in one process, stopped and started as people do it on their own machine.
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::Value;
 
 use crate::world::{World, find, lives};
@@ -13,7 +14,7 @@ fn the_first_job_runs_and_a_stop_leaves_nothing_behind() {
         assert!(said.contains(part), "{said}");
     }
     assert_eq!(world.text(&["submit", "--wait", "-q", "--", "echo", "hello"]), "hello\n");
-    let (status, _) = world.stop_server();
+    let status = world.stop_server();
     assert!(status.success(), "{}", world.logs());
     let said = world.logs();
     assert!(said.contains("cell=0") && !said.contains("cell=cell"), "{said}");
@@ -25,10 +26,22 @@ fn the_first_job_runs_and_a_stop_leaves_nothing_behind() {
 }
 
 #[test]
+fn a_server_may_open_many_files_and_its_tasks_as_many_as_before() {
+    let hard = getrlimit(Resource::Nofile).maximum;
+    setrlimit(Resource::Nofile, Rlimit { current: Some(900), maximum: hard }).unwrap();
+    let world = World::laptop();
+    // The limit is set just after the start; on a busy machine the shell may be there first.
+    let script = "for i in $(seq 200); do [ $(ulimit -Sn) = 900 ] && break; sleep 0.05; done; ulimit -Sn";
+    assert_eq!(world.text(&["submit", "--wait", "-q", "--", "sh", "-c", script]), "900\n");
+    let hard = hard.map_or("unlimited".to_owned(), |count| count.to_string());
+    assert_eq!(world.open_files_max("server"), hard);
+}
+
+#[test]
 fn a_task_goes_on_after_a_stop_and_is_found_again() {
     let mut world = World::laptop();
     let (run, pid) = begin(&world);
-    let (status, _) = world.stop_server();
+    let status = world.stop_server();
     assert!(status.success(), "{}", world.logs());
     assert_found_again(world, &run, &pid);
 }
@@ -37,7 +50,7 @@ fn a_task_goes_on_after_a_stop_and_is_found_again() {
 fn a_task_that_ends_after_a_stop_leaves_nothing_but_its_result() {
     let mut world = World::laptop();
     let (run, _) = begin(&world);
-    let (status, _) = world.stop_server();
+    let status = world.stop_server();
     assert!(status.success(), "{}", world.logs());
     std::fs::write(world.path("go"), "").unwrap();
     world.until_nobody_lives("server");
@@ -81,6 +94,33 @@ fn a_node_that_is_gone_is_given_up_when_somebody_says_so() {
     world.text(&["node", "rm", &old]);
     let nodes = world.json(&["nodes"]);
     assert!(find(&nodes["items"], "id", &old).is_none(), "{nodes}");
+}
+
+#[test]
+fn a_node_that_was_removed_is_back_after_the_next_start() {
+    let mut world = World::laptop();
+    let (run, _) = begin(&world);
+    let node = world.run(&run)["run"]["node"].as_str().unwrap().to_owned();
+    let asked = world.mainspring(&["node", "rm", &node]);
+    let said = String::from_utf8_lossy(&asked.stderr);
+    assert!(asked.status.code() == Some(2) && said.contains("is up and has 1 run"), "{asked:?}");
+    world.text(&["node", "rm", "--yes", &node]);
+    let found = |world: &World| {
+        let doctor: Value =
+            serde_json::from_slice(&world.mainspring(&["doctor", "-o", "json"]).stdout).ok()?;
+        let findings = doctor["findings"].as_array()?.iter();
+        let mut said = findings.filter_map(|finding| finding["message"].as_str());
+        said.find(|text| text.contains(&node) && text.contains("is silent and has 1 run")).map(drop)
+    };
+    world.until("the doctor finds a silent node with a run", found);
+    let status = world.stop_server();
+    assert!(status.success(), "{}", world.logs());
+    world.start_server();
+    std::fs::write(world.path("go"), "").unwrap();
+    assert_eq!(world.wait(&run), Some(5), "{}", world.logs());
+    assert_only_once(&world, &run);
+    let audit = world.json(&["audit"]);
+    assert!(audit.to_string().contains("its own server lets it in again"), "{audit}");
 }
 
 /// A run that waits for a file, and its process.

@@ -46,7 +46,7 @@ fn a_cancel_ends_a_daemonizing_tree(store: Store) {
     assert_eq!(run["run"]["state"], "cancelled");
     assert_eq!(run["run"]["cause"]["by"], "admin");
     let took = between(&run, "cancel_requested", "ended");
-    assert!(took <= Duration::from_secs(1 + 5), "grace and five seconds: {took:?} {}", run["timeline"]);
+    assert!(took >= Duration::from_secs(1), "it has its grace: {took:?} {}", run["timeline"]);
 }
 
 /// The time between two events of a run's own timeline.
@@ -150,13 +150,10 @@ fn a_server_that_is_asked_to_end_does_so_at_once(store: Store) {
     );
     let run = world.submit(&["--retries", "0"], &script);
     world.until_file("begun");
-    let (status, took) = world.stop_server();
+    let status = world.stop_server();
     assert!(status.success(), "{status}\n{}", world.logs());
-    assert!(
-        took < Duration::from_secs(5),
-        "a connected node does not hold it up: {took:?}\n{}",
-        world.logs()
-    );
+    let logs = world.logs();
+    assert!(!logs.contains("did not finish in time"), "a connected node does not hold it up\n{logs}");
     world.start_server();
     world.until_connected("one");
     std::fs::write(go, "").unwrap();
@@ -181,16 +178,14 @@ fn an_agent_that_is_asked_to_end_leaves_nothing_behind(store: Store) {
 fn a_label_acts_at_once(store: Store) {
     let mut world = World::empty(store);
     // Nothing but the label brings news of the node in time.
-    world.set("SERVER__HEARTBEAT_EVERY", "30s");
-    world.set("SERVER__LOST_AFTER", "90s");
+    world.set("SERVER__HEARTBEAT_EVERY", "1h");
+    world.set("SERVER__LOST_AFTER", "3h");
     world.add_server("server", None);
     world.add_agent("one");
     let run = world.submit(&["--selector", "disk=fast"], "true");
     assert_eq!(world.json(&["why", &run])["reason"]["kind"], "no_node");
-    let begun = Instant::now();
     world.text(&["node", "label", "one", "disk=fast"]);
     assert_eq!(world.wait(&run), Some(0), "{}", world.logs());
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     world.text(&["node", "label", "one", "disk-"]);
     // What was placed before the node said hello again is not taken back.
     world.until("nothing more is placed there", |world| {

@@ -61,6 +61,7 @@ impl Cell {
         let counts = self.outbox.take_counts();
         written.resize(written.len() + counts.len(), Written::History);
         writes.extend(counts);
+        self.outbox.proof_wanted = false;
         self.outbox.seq += 1;
         let fence = Fence { cell: self.config.cell, epoch: self.epoch, seq: self.outbox.seq };
         // When not everything fitted, what is about a run of the next batch waits for that. Only the first messages are looked
@@ -166,8 +167,8 @@ impl Cell {
         }
     }
 
-    /// The batch is durable, with these outcomes. Messages that waited for it are released.
-    pub fn committed(&mut self, now: Timestamp, outcomes: &[Outcome]) {
+    /// The batch is durable, with these outcomes.
+    pub(crate) fn settle_batch(&mut self, now: Timestamp, outcomes: &[Outcome]) {
         let Some(in_flight) = self.outbox.in_flight.take() else { return };
         assert_eq!(in_flight.writes.len(), outcomes.len(), "one outcome for each write");
         let mut asked = in_flight.asked.into_iter();

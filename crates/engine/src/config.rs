@@ -25,6 +25,10 @@ pub struct Config {
     pub poll_every: Duration,
     /// A node silent for so long is lost.
     pub lost_after: Duration,
+    /// How long an owner that cannot reach the store extends the leases of its nodes, counted from its last renewal.
+    pub outage_max: Duration,
+    /// How long an owner's own lease lasts without renewal.
+    pub lease_ttl: Duration,
     /// Nodes that may be silent for longer than others.
     pub patience: FxHashMap<NodeId, Duration>,
     /// Orders and stops that are not answered are repeated so often.
@@ -48,6 +52,8 @@ impl Default for Config {
             timed_horizon: Duration::from_secs(600),
             poll_every: Duration::from_secs(30),
             lost_after: limits::LOST_AFTER,
+            outage_max: limits::STORE_OUTAGE_MAX,
+            lease_ttl: limits::LEASE_TTL,
             patience: FxHashMap::default(),
             repeat_every: Duration::from_secs(2),
             hand_over_after: Duration::from_secs(10),

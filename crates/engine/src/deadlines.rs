@@ -2,16 +2,18 @@
 //! rate limits that open, classes that nobody here can take.
 
 use mainspring_model::{
-    Cause, CellId, Command, NodeState, Place, RunEventKind, RunState, Shelf, TimeoutKind, Timestamp,
+    Cause, CellId, Command, Elapsed, NodeState, Place, RunEventKind, RunState, Shelf, TimeoutKind, Timestamp,
+    node_lease,
 };
 
 use crate::cell::Cell;
+use crate::config::Config;
 use crate::event::Ending;
 use crate::message::Message;
 use crate::nodes::NodeEntry;
 use crate::overdue;
 use crate::runs::Phase;
-use crate::timers::{Armed, Subject};
+use crate::timers::{Armed, Subject, Wait};
 
 /// Runs given to another cell at once.
 const HAND_OVER_MAX: usize = 100;
@@ -19,37 +21,33 @@ const HAND_OVER_MAX: usize = 100;
 const HOPS_COUNTED_MAX: u16 = 10;
 
 impl Cell {
-    /// Makes sure that the run is looked at when its next time comes.
+    /// Makes sure that the run is looked at when its next time comes, on either clock.
     pub(crate) fn arm_run(&mut self, now: Timestamp, ix: usize) {
         let at = self.next_time(ix).map(|at| at.max(now));
         self.timers.arm(&mut self.runs.entries[ix].armed, at, Subject::Run(ix));
+        let at = self.next_wait(ix).map(|at| at.max(self.elapsed));
+        self.waits.arm(&mut self.runs.entries[ix].wait_armed, at, Wait::Attempt(ix));
     }
 
+    /// The run is no longer looked at.
+    pub(crate) fn disarm_run(&mut self, ix: usize) {
+        let entry = &mut self.runs.entries[ix];
+        self.timers.disarm(&mut entry.armed, Subject::Run(ix));
+        self.waits.disarm(&mut entry.wait_armed, Wait::Attempt(ix));
+    }
+
+    /// The next deadline of a run that is in the store's time.
     fn next_time(&self, ix: usize) -> Option<Timestamp> {
         let entry = &self.runs.entries[ix];
-        let spec = &self.shapes.of(entry).spec;
-        let timeout = &spec.timeout;
         let own = match entry.status.state {
             RunState::Ready | RunState::Failed => {
                 entry.status.place.map(|place| Timestamp::from_micros(place.rank))
             }
             RunState::Waiting => {
+                let spec = &self.shapes.of(entry).spec;
                 return overdue::given_up_at(&entry.head, &entry.status, spec, entry.since);
             }
-            RunState::Running => {
-                let repeat = entry.since + self.config.repeat_every;
-                let placed_at = entry.status.placed_at.unwrap_or(entry.since);
-                match entry.phase {
-                    _ if entry.stopping.is_some() => Some(repeat),
-                    Phase::Idle | Phase::Ordered => earliest(Some(repeat), self.start_due(ix)),
-                    Phase::Accepted { .. } => self.start_due(ix),
-                    Phase::Started { .. } => {
-                        let run = timeout.run.map(|run| entry.status.started_at.unwrap_or(placed_at) + run);
-                        let quiet = timeout.heartbeat.map(|heartbeat| entry.since + heartbeat);
-                        earliest(run, quiet)
-                    }
-                }
-            }
+            RunState::Running => None,
             RunState::Success | RunState::FinalFailed | RunState::Cancelled | RunState::Skipped => {
                 return None;
             }
@@ -57,12 +55,35 @@ impl Cell {
         if entry.stopping.is_some() { own } else { earliest(own, self.last_moment(ix)) }
     }
 
+    /// The next deadline of a run's attempt.
+    fn next_wait(&self, ix: usize) -> Option<Elapsed> {
+        let entry = &self.runs.entries[ix];
+        if entry.status.state != RunState::Running {
+            return None;
+        }
+        let repeat = entry.spoke_at + self.config.repeat_every;
+        let timeout = &self.shapes.of(entry).spec.timeout;
+        match entry.phase {
+            _ if entry.stopping.is_some() => Some(repeat),
+            Phase::Idle | Phase::Ordered { .. } => earliest(Some(repeat), self.start_due(ix)),
+            Phase::Accepted { .. } => self.start_due(ix),
+            Phase::Started { at, .. } => {
+                let run = timeout.run.map(|run| at + run);
+                let quiet = timeout.heartbeat.map(|heartbeat| entry.spoke_at + heartbeat);
+                earliest(run, quiet)
+            }
+        }
+    }
+
     /// When the attempt must have started: counted from when its node could say so to this owner.
-    fn start_due(&self, ix: usize) -> Option<Timestamp> {
+    fn start_due(&self, ix: usize) -> Option<Elapsed> {
         let entry = &self.runs.entries[ix];
         let node = self.nodes.get(self.nodes.find(entry.status.node?)?);
-        let from = entry.status.placed_at.unwrap_or(entry.since).max(node.met_at);
-        (node.session > 0).then(|| from + self.shapes.of(entry).spec.timeout.start)
+        let ordered_at = match entry.phase {
+            Phase::Ordered { at } | Phase::Accepted { at, .. } => at,
+            Phase::Idle | Phase::Started { .. } => return None,
+        };
+        (node.session > 0).then(|| ordered_at.max(node.met_at) + self.shapes.of(entry).spec.timeout.start)
     }
 
     /// When the run is given up whatever it does.
@@ -102,7 +123,10 @@ impl Cell {
                     return self.end(now, ix, Command::GiveUp);
                 }
             }
-            RunState::Running => self.running_due(now, ix, too_late),
+            RunState::Running if too_late && entry.stopping.is_none() => {
+                self.stop(now, ix, timeout(TimeoutKind::Total));
+            }
+            RunState::Running => {}
             RunState::Success | RunState::FinalFailed | RunState::Cancelled | RunState::Skipped => return,
         }
         if self.runs.entries.contains(ix) {
@@ -110,42 +134,48 @@ impl Cell {
         }
     }
 
-    fn running_due(&mut self, now: Timestamp, ix: usize, too_late: bool) {
+    /// A deadline of an attempt has come.
+    pub(crate) fn attempt_due(&mut self, now: Timestamp, ix: usize) {
+        self.runs.entries[ix].wait_armed = Armed::NOT;
+        if self.runs.entries[ix].status.state == RunState::Running {
+            self.look_at_attempt(now, ix);
+            self.arm_run(now, ix);
+        }
+    }
+
+    fn look_at_attempt(&mut self, now: Timestamp, ix: usize) {
         let entry = &self.runs.entries[ix];
         let timeout = &self.shapes.of(entry).spec.timeout;
-        let repeat = entry.since + self.config.repeat_every <= now;
+        let repeat = entry.spoke_at + self.config.repeat_every <= self.elapsed;
         if entry.stopping.is_some() {
             if repeat {
-                self.send_stop(now, ix);
+                self.send_stop(ix);
             }
             return;
         }
-        let placed_at = entry.status.placed_at.unwrap_or(entry.since);
-        let started = matches!(entry.phase, Phase::Started { .. });
-        let passed = |limit: Option<std::time::Duration>, from: Timestamp| {
-            limit.is_some_and(|span| from + span <= now)
+        let passed = |limit: Option<std::time::Duration>, from: Elapsed| {
+            limit.is_some_and(|span| from + span <= self.elapsed)
         };
-        let limit = if too_late {
-            Some(TimeoutKind::Total)
-        } else if !started && self.start_due(ix).is_some_and(|due| due <= now) {
-            Some(TimeoutKind::Start)
-        } else if started && passed(timeout.run, entry.status.started_at.unwrap_or(placed_at)) {
-            Some(TimeoutKind::Run)
-        } else if started && passed(timeout.heartbeat, entry.since) {
-            Some(TimeoutKind::Heartbeat)
-        } else {
-            None
+        let limit = match entry.phase {
+            Phase::Started { at, .. } if passed(timeout.run, at) => Some(TimeoutKind::Run),
+            Phase::Started { .. } if passed(timeout.heartbeat, entry.spoke_at) => {
+                Some(TimeoutKind::Heartbeat)
+            }
+            Phase::Started { .. } => None,
+            Phase::Idle | Phase::Ordered { .. } | Phase::Accepted { .. } => {
+                self.start_due(ix).filter(|due| *due <= self.elapsed).map(|_| TimeoutKind::Start)
+            }
         };
         if let Some(limit) = limit {
             self.stop(now, ix, Cause::Timeout { limit });
-        } else if entry.phase == Phase::Ordered && repeat {
-            self.repeat_order(now, ix);
+        } else if matches!(entry.phase, Phase::Ordered { .. }) && repeat {
+            self.repeat_order(ix);
         }
     }
 
     /// Sends the order of the current attempt again; the node knows it by its token.
-    pub(crate) fn repeat_order(&mut self, now: Timestamp, ix: usize) {
-        self.runs.entries[ix].since = now;
+    pub(crate) fn repeat_order(&mut self, ix: usize) {
+        self.runs.entries[ix].spoke_at = self.elapsed;
         // An attempt that is not durable yet is ordered by its commit.
         if self.runs.entries[ix].dirty || self.runs.entries[ix].in_flight {
             return;
@@ -162,13 +192,13 @@ impl Cell {
         if self.runs.entries[ix].stopping.is_none() {
             self.runs.entries[ix].stopping = Some(Box::new(cause));
         }
-        self.send_stop(now, ix);
+        self.send_stop(ix);
         self.arm_run(now, ix);
     }
 
-    pub(crate) fn send_stop(&mut self, now: Timestamp, ix: usize) {
+    pub(crate) fn send_stop(&mut self, ix: usize) {
         let entry = &mut self.runs.entries[ix];
-        entry.since = now;
+        entry.spoke_at = self.elapsed;
         let kill = entry.status.cancel().is_some_and(|cancel| cancel.kill);
         let spec = &self.shapes.of(entry).spec;
         let grace = if kill { std::time::Duration::ZERO } else { spec.timeout.stop_grace };
@@ -184,32 +214,57 @@ impl Cell {
     }
 
     pub(crate) fn arm_node(&mut self, ix: usize) {
-        let entry = &mut self.nodes.entries[ix];
-        let silence =
-            if entry.quiet { self.config.lost_after_of(entry.node.id) } else { self.config.quiet_after() };
-        let silent = entry.heard_at + silence;
-        let at = match entry.node.state {
-            NodeState::Up => Some(silent),
+        let entry = &self.nodes.entries[ix];
+        let silence = if entry.quiet { self.lost_after(entry) } else { self.config.quiet_after() };
+        let silent = Some(entry.heard_at + silence);
+        let (at, drained_at) = match entry.node.state {
+            NodeState::Up => (silent, None),
             // It is away and holds nothing; it stays out of service until somebody says otherwise.
-            NodeState::Draining { .. } if entry.away && entry.runs.is_empty() => None,
-            NodeState::Draining { deadline } if deadline > self.last_now => Some(silent.min(deadline)),
-            NodeState::Draining { .. } => Some(silent),
+            NodeState::Draining { .. } if entry.away && entry.runs.is_empty() => (None, None),
+            NodeState::Draining { deadline } => {
+                (silent, Some(deadline).filter(|deadline| *deadline > self.last_now))
+            }
             // A new owner may find a run on a node that was given up: it is given up with it.
-            NodeState::Lost | NodeState::Left => (!entry.runs.is_empty()).then_some(silent),
+            NodeState::Lost | NodeState::Left => (silent.filter(|_| !entry.runs.is_empty()), None),
         };
-        self.timers.arm(&mut entry.armed, at, Subject::Node(ix));
+        let entry = &mut self.nodes.entries[ix];
+        self.waits.arm(&mut entry.armed, at, Wait::Silence(ix));
+        self.timers.arm(&mut entry.drain_armed, drained_at, Subject::Drain(ix));
     }
 
-    pub(crate) fn node_due(&mut self, now: Timestamp, ix: usize) {
+    /// The node is no longer looked at.
+    pub(crate) fn disarm_node(&mut self, ix: usize) {
         let entry = &mut self.nodes.entries[ix];
-        entry.armed = Armed::NOT;
-        let silence = now.since(entry.heard_at);
-        if silence >= self.config.lost_after_of(entry.node.id) {
+        self.waits.disarm(&mut entry.armed, Wait::Silence(ix));
+        self.timers.disarm(&mut entry.drain_armed, Subject::Drain(ix));
+    }
+
+    /// How long a node may be silent. One that has not said hello to an owner that took its cell from another may still have
+    /// its lease extended by that one.
+    fn lost_after(&self, entry: &NodeEntry) -> std::time::Duration {
+        let lost_after = self.config.lost_after_of(entry.node.id);
+        if entry.session == 0 && self.succeeds_other {
+            let Config { lease_ttl, outage_max, .. } = self.config;
+            return node_lease::successor_patience(lost_after, lease_ttl, outage_max);
+        }
+        lost_after
+    }
+
+    pub(crate) fn silence_due(&mut self, now: Timestamp, ix: usize) {
+        self.nodes.entries[ix].armed = Armed::NOT;
+        let entry = &self.nodes.entries[ix];
+        let silence = self.elapsed.since(entry.heard_at);
+        if silence >= self.lost_after(entry) {
             return self.lose_silent(now);
         }
         if silence >= self.config.quiet_after() && !entry.quiet {
             self.nodes.change(ix, |entry| entry.quiet = true);
         }
+        self.arm_node(ix);
+    }
+
+    pub(crate) fn drain_due(&mut self, now: Timestamp, ix: usize) {
+        self.nodes.entries[ix].drain_armed = Armed::NOT;
         self.stop_drained(now, ix);
         self.arm_node(ix);
     }
@@ -239,7 +294,7 @@ impl Cell {
                 NodeState::Lost | NodeState::Left => false,
             };
             (expected || !entry.runs.is_empty())
-                && now.since(entry.heard_at) >= self.config.lost_after_of(entry.node.id)
+                && self.elapsed.since(entry.heard_at) >= self.lost_after(entry)
         };
         let all = self.nodes.entries.iter();
         let silent = all.filter(|(_, entry)| is_silent(entry)).map(|(ix, _)| ix).collect();
@@ -257,7 +312,7 @@ impl Cell {
                 }
                 entry.node.updated_at = now;
             });
-            self.timers.disarm(&mut self.nodes.entries[*ix].armed, Subject::Node(*ix));
+            self.disarm_node(*ix);
             self.stats.nodes_lost += 1;
             self.mark_node(*ix);
         }
@@ -340,9 +395,9 @@ impl Cell {
         let waited_for = self.leave_queue(ix);
         self.fired_run_placed(ix); // Nobody here waits for it any more.
         self.stats.handed_over += 1;
+        self.disarm_run(ix);
         let entry = &mut self.runs.entries[ix];
         entry.status.reason = waited_for.map(Box::new);
-        self.timers.disarm(&mut entry.armed, Subject::Run(ix));
         entry.status.cell = to;
         entry.status.extra_mut().hops += 1;
         entry.status.place = Some(Place { shelf: Shelf::Arrived, rank: now.as_micros() });
@@ -350,7 +405,7 @@ impl Cell {
     }
 }
 
-pub(crate) fn earliest(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+pub(crate) fn earliest<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),

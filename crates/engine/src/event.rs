@@ -100,7 +100,8 @@ pub enum Event {
     SpecsRead(Vec<SpecRead>),
     /// The store answered a [`crate::Message::ReadMoments`].
     MomentsRead(Box<MomentsRead>),
-    /// Somebody wrote the triggers of a job.
+    /// Somebody wrote the triggers of a job. The answer is [`crate::Answer::Done`] when the rows are in memory, everything
+    /// decided before is durable, and a fenced commit since has shown that the cell is still owned.
     TriggersChanged {
         /// Whom to answer.
         request: RequestId,

@@ -14,7 +14,9 @@ mod class;
 mod commands;
 mod concurrency;
 mod config;
+mod confirmation;
 mod deadlines;
+mod defect;
 mod event;
 mod fairshare;
 mod keys;
@@ -25,6 +27,7 @@ mod message;
 mod no_room;
 mod nodes;
 mod nodeset;
+mod now;
 mod outbox;
 mod overdue;
 mod overflow;
@@ -50,13 +53,15 @@ mod why;
 
 pub use cell::{Cell, Tenure};
 pub use config::Config;
+pub use confirmation::Confirmation;
 pub use event::{
     Ending, Event, Heartbeat, Held, Hello, LoadedRun, News, Report, RequestId, ShelfRead, Stage, Submission,
 };
 pub use keys::render as render_keys;
 pub use message::{Answer, Message, Order};
+pub use now::{Deadlines, Now};
 pub use outbox::Batch;
-pub use owner::{LeaseAnswer, LeaseStep, Owner, OwnerConfig};
+pub use owner::{LeaseAnswer, LeaseStep, OwnLease, Owner, OwnerConfig};
 pub use shape::priority_of;
 pub use stats::Stats;
 pub use triggers::{

@@ -21,12 +21,16 @@ use crate::timers::Armed;
 use crate::verdict::Verdict;
 
 impl Cell {
-    /// Moves a run along the transition table. Callers have looked at the state; an illegal step is a defect.
+    /// Moves a run along the transition table. Callers have looked at the state; an illegal step is a defect, after which the
+    /// cell decides nothing more and is loaded anew.
     pub(crate) fn step(&mut self, ix: usize, command: Command) {
         let entry = &mut self.runs.entries[ix];
         match transition(entry.status.state, command) {
             Ok(next) => entry.status.state = next,
-            Err(illegal) => panic!("{}: {illegal}", entry.head.id),
+            Err(illegal) => {
+                let why = format!("{}: {illegal}", entry.head.id);
+                self.break_down(why);
+            }
         }
     }
 
@@ -59,8 +63,10 @@ impl Cell {
             group: None,
             phase: Phase::Idle,
             since: now,
+            spoke_at: self.elapsed,
             stopping: None,
             armed: Armed::NOT,
+            wait_armed: Armed::NOT,
             dirty: false,
             in_flight: false,
             adopted,
@@ -291,7 +297,7 @@ impl Cell {
         if due <= self.overflow.horizon {
             self.arm_run(now, ix);
         } else {
-            self.timers.disarm(&mut self.runs.entries[ix].armed, crate::timers::Subject::Run(ix));
+            self.disarm_run(ix);
         }
     }
 
@@ -305,7 +311,7 @@ impl Cell {
         }
         entry.status.place = None;
         entry.status.finished_at = Some(now);
-        self.timers.disarm(&mut entry.armed, crate::timers::Subject::Run(ix));
+        self.disarm_run(ix);
         self.mark(ix);
         self.run_over(now, ix);
         self.vacate(now, ix);
@@ -385,7 +391,7 @@ impl Cell {
             self.note_overdue(ix);
         }
         self.leave_queue(ix);
-        self.timers.disarm(&mut self.runs.entries[ix].armed, crate::timers::Subject::Run(ix));
+        self.disarm_run(ix);
         let shape = self.runs.entries[ix].shape as usize;
         self.runs.remove(ix);
         if let Some(class_ix) = self.shapes.release(shape) {

@@ -9,7 +9,7 @@ use mainspring_model::{Cause, CellId, Command, Node, RunState, Shelf, Timestamp}
 use crate::cell::Cell;
 use crate::event::{LoadedRun, ShelfRead};
 use crate::runs::Phase;
-use crate::timers::Subject;
+use crate::timers::Wait;
 
 /// Versions of jobs count from 1; this one stands for those that cannot be read.
 const UNREADABLE_VERSION: u32 = 0;
@@ -25,7 +25,7 @@ impl Cell {
     pub(crate) fn begin_loading(&mut self, now: Timestamp, nodes: Vec<Node>) {
         for node in nodes {
             let revision = node.revision;
-            let ix = self.nodes.insert(node, now, revision);
+            let ix = self.nodes.insert(node, self.elapsed, revision);
             self.arm_node(ix);
         }
         self.overflow.horizon = now + self.config.timed_horizon;
@@ -86,12 +86,12 @@ impl Cell {
         self.loading = None;
         let nodes: Vec<usize> = self.nodes.entries.iter().map(|(ix, _)| ix).collect();
         for ix in nodes {
-            self.nodes.entries[ix].heard_at = now;
+            self.nodes.entries[ix].heard_at = self.elapsed;
             self.nodes.change(ix, |entry| entry.quiet = false);
             self.arm_node(ix);
         }
         self.arm_horizon();
-        self.arm_poll(now);
+        self.arm_poll();
         self.recall_triggers();
         self.look_for_calendar_news();
         self.follow_early(now);
@@ -129,11 +129,12 @@ impl Cell {
         self.sweep_memories(now);
         self.look_for_trigger_news();
         self.look_for_calendar_news();
-        self.arm_poll(now);
+        self.arm_poll();
     }
 
-    fn arm_poll(&mut self, now: Timestamp) {
-        self.timers.arm(&mut self.poll_armed, Some(now + self.config.poll_every), Subject::Poll);
+    fn arm_poll(&mut self) {
+        let at = self.elapsed + self.config.poll_every;
+        self.waits.arm(&mut self.poll_armed, Some(at), Wait::Poll);
     }
 
     /// Takes a run from the store into memory.
@@ -166,12 +167,13 @@ impl Cell {
 
     fn adopt_running(&mut self, now: Timestamp, ix: usize) {
         let entry = &mut self.runs.entries[ix];
-        entry.phase = Phase::Ordered;
+        entry.phase = Phase::Ordered { at: self.elapsed };
+        entry.spoke_at = self.elapsed;
         entry.adopted = false;
         let Some(node_id) = entry.status.node else { return };
         let node_ix = match self.nodes.find(node_id) {
             Some(node_ix) => node_ix,
-            None => self.nodes.insert(unknown_node(node_id, self.config.cell, now), now, 0),
+            None => self.nodes.insert(unknown_node(node_id, self.config.cell, now), self.elapsed, 0),
         };
         self.occupy(ix, node_ix, false);
         self.arm_run(now, ix);

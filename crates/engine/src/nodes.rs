@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use mainspring_model::{Node, NodeId, NodeState, Timestamp};
+use mainspring_model::{Elapsed, Node, NodeId, NodeState};
 use rustc_hash::FxHashMap;
 use slab::Slab;
 
@@ -24,9 +24,9 @@ pub(crate) struct NodeEntry {
     pub(crate) session: u64,
     /// The last heartbeat that arrived.
     pub(crate) seen_beat: u64,
-    pub(crate) heard_at: Timestamp,
+    pub(crate) heard_at: Elapsed,
     /// When it first said hello to this owner, or again after it was lost.
-    pub(crate) met_at: Timestamp,
+    pub(crate) met_at: Elapsed,
     /// Its turn under the weighted balancer: grows by 1/weight with each placement. Whoever takes nothing for
     /// a while does not save up turns.
     pub(crate) turn: u64,
@@ -42,7 +42,10 @@ pub(crate) struct NodeEntry {
     listed: Option<Standing>,
     /// It changed since the orders were made true.
     stale: bool,
-    pub(crate) armed: Armed,
+    /// The deadline of its silence.
+    pub(crate) armed: Armed<Elapsed>,
+    /// The end of the patience with a node that is being drained.
+    pub(crate) drain_armed: Armed,
     /// The row's revision in the store; 0 when it has none.
     pub(crate) stored_revision: u64,
     pub(crate) dirty: bool,
@@ -150,7 +153,7 @@ impl Nodes {
     }
 
     /// A node that was not known.
-    pub(crate) fn insert(&mut self, node: Node, now: Timestamp, stored_revision: u64) -> usize {
+    pub(crate) fn insert(&mut self, node: Node, now: Elapsed, stored_revision: u64) -> usize {
         let id = node.id;
         let free = Room::new(node.slots, &node.capacity);
         let away = matches!(node.state, NodeState::Lost | NodeState::Left);
@@ -170,6 +173,7 @@ impl Nodes {
             listed: None,
             stale: false,
             armed: Armed::NOT,
+            drain_armed: Armed::NOT,
             stored_revision,
             dirty: false,
         });

@@ -54,6 +54,8 @@ pub(crate) struct Outbox {
     pub(crate) ledger: VecDeque<Line>,
     /// How many of those there are of each trigger that has any.
     pub(crate) unfinished: FxHashMap<u32, u32>,
+    /// Whether a commit is wanted even if there is nothing to write: it proves that the cell is still owned.
+    pub(crate) proof_wanted: bool,
     /// Writes that answer a caller.
     pub(crate) asked: Vec<(Write, RequestId)>,
     pub(crate) in_flight: Option<InFlight>,
@@ -118,6 +120,12 @@ impl Written {
 impl Outbox {
     /// Sends once everything changed so far is durable.
     pub(crate) fn after_all(&mut self, message: Message) {
+        self.held_for_all.push(message);
+    }
+
+    /// Sends once everything changed so far is durable, and at least one more commit has passed the fence.
+    pub(crate) fn after_proof(&mut self, message: Message) {
+        self.proof_wanted = true;
         self.held_for_all.push(message);
     }
 
@@ -219,6 +227,10 @@ impl Outbox {
 
     /// Whether there is anything to write.
     pub(crate) fn has_writes(&self) -> bool {
+        self.proof_wanted || self.has_rows()
+    }
+
+    fn has_rows(&self) -> bool {
         !(self.dirty_runs.is_empty()
             && self.dirty_nodes.is_empty()
             && self.attempts.is_empty()

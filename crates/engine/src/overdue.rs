@@ -7,14 +7,14 @@
 //! busy with this. What a new owner did not load may be of jobs that are kept in memory (see `overflow`): the first look
 //! takes those in.
 
-use mainspring_model::{JobSpec, Run, RunHead, RunState, RunStatus, Shelf, Timestamp};
+use mainspring_model::{Elapsed, JobSpec, Run, RunHead, RunState, RunStatus, Shelf, Timestamp};
 
 use crate::cell::Cell;
 use crate::class::QueueKey;
 use crate::deadlines::earliest;
 use crate::event::{LoadedRun, ShelfRead};
 use crate::shape::is_kept;
-use crate::timers::{Armed, Subject};
+use crate::timers::{Armed, Subject, Wait};
 
 /// The rest after a look, in looks.
 const RESTS_PER_LOOK: u32 = 10;
@@ -24,9 +24,10 @@ pub(crate) struct Overdue {
     /// Before this none of them is to be given up; none when none ever is.
     due: Option<Timestamp>,
     /// When the look that is under way began.
-    looks_since: Option<Timestamp>,
-    rests_until: Timestamp,
+    looks_since: Option<Elapsed>,
+    rests_until: Elapsed,
     armed: Armed,
+    rest_armed: Armed<Elapsed>,
     kept: Kept,
 }
 
@@ -69,8 +70,7 @@ impl Cell {
     }
 
     fn arm_overdue(&mut self) {
-        let at = self.overdue.due.map(|due| due.max(self.overdue.rests_until));
-        self.timers.arm(&mut self.overdue.armed, at, Subject::Overdue);
+        self.timers.arm(&mut self.overdue.armed, self.overdue.due, Subject::Overdue);
     }
 
     /// One of them may be over by now.
@@ -79,15 +79,25 @@ impl Cell {
         if self.overdue.looks_since.is_some() {
             return; // What was noted since it began is looked at after it.
         }
-        if now < self.overdue.rests_until {
+        if self.elapsed < self.overdue.rests_until {
+            let at = Some(self.overdue.rests_until);
+            return self.waits.arm(&mut self.overdue.rest_armed, at, Wait::Rest);
+        }
+        if self.overdue.due.is_none_or(|due| due > now) {
             return self.arm_overdue();
         }
         self.overdue.due = None;
-        self.overdue.looks_since = Some(now);
+        self.overdue.looks_since = Some(self.elapsed);
         if self.overdue.kept == Kept::Unseen {
             self.overdue.kept = Kept::Sought;
         }
         self.read_overdue(None);
+    }
+
+    /// The rest after a look is over.
+    pub(crate) fn rested(&mut self, now: Timestamp) {
+        self.overdue.rest_armed = Armed::NOT;
+        self.overdue_due(now);
     }
 
     /// Looks through the waiting shelf have no bound on the rank, but for this one: so they are told apart.
@@ -110,7 +120,7 @@ impl Cell {
         if self.overdue.kept == Kept::Sought {
             self.overdue.kept = Kept::Here;
         }
-        self.overdue.rests_until = now + now.since(began_at) * RESTS_PER_LOOK;
+        self.overdue.rests_until = self.elapsed + self.elapsed.since(began_at) * RESTS_PER_LOOK;
         self.arm_overdue();
     }
 

@@ -84,7 +84,7 @@ impl Cell {
         if to_store {
             self.stats.spilled += 1;
             self.note_spilled(ix, key);
-            self.timers.disarm(&mut self.runs.entries[ix].armed, Subject::Run(ix));
+            self.disarm_run(ix);
         } else {
             self.join_group(ix);
         }
@@ -159,7 +159,7 @@ impl Cell {
         let run = self.queue.groups[group].waiting[&key] as usize;
         self.spill_from(group, key);
         self.leave_queue(run);
-        self.timers.disarm(&mut self.runs.entries[run].armed, Subject::Run(run));
+        self.disarm_run(run);
         self.stats.spilled += 1;
         let entry = &self.runs.entries[run];
         if !entry.dirty && !entry.in_flight {

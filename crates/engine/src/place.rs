@@ -31,6 +31,9 @@ impl Cell {
             if group.block.is_some() || self.hold_back(now, group_ix) {
                 return;
             }
+            if self.gave_up(now, run) {
+                continue;
+            }
             let Some(node) = self.pick(group_ix, run) else { return };
             self.place(now, run, node);
         }
@@ -44,6 +47,9 @@ impl Cell {
                 continue;
             }
             let run = self.queue.groups[group_ix].first();
+            if self.gave_up(now, run) {
+                continue;
+            }
             if let Some(node) = self.pick(group_ix, run) {
                 self.place(now, run, node);
             }
@@ -72,8 +78,21 @@ impl Cell {
                 continue;
             }
             let run = self.queue.groups[group_ix].first();
-            self.place(now, run, node_ix);
+            if !self.gave_up(now, run) {
+                self.place(now, run, node_ix);
+            }
         }
+    }
+
+    /// Gives up a run whose time is over, although its timer was not looked at yet: a step of the clock may have passed over
+    /// many deadlines at once.
+    fn gave_up(&mut self, now: Timestamp, run: usize) -> bool {
+        let is_over = self.last_moment(run).is_some_and(|last| last <= now);
+        if is_over {
+            self.disarm_run(run);
+            self.run_due(now, run);
+        }
+        is_over
     }
 
     /// Nodes went or left service: a group that avoids some of them may have to take one of those now.
@@ -299,7 +318,8 @@ impl Cell {
             status.reason = waited_for.map(Box::new);
         }
         status.place = Some(Place { shelf: Shelf::Flight, rank: now.as_micros() });
-        entry.phase = Phase::Ordered;
+        entry.phase = Phase::Ordered { at: self.elapsed };
+        entry.spoke_at = self.elapsed;
         entry.since = now;
         self.queue.share.served(rank, entry.head.priority);
         self.occupy(run_ix, node_ix, true);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mainspring_model::{AttemptToken, Cause, RunHead, RunId, RunStatus, Timestamp};
+use mainspring_model::{AttemptToken, Cause, Elapsed, RunHead, RunId, RunStatus, Timestamp};
 use rustc_hash::FxHashMap;
 
 use crate::pool::Pool;
@@ -13,12 +13,12 @@ use crate::timers::Armed;
 pub(crate) enum Phase {
     /// There is none.
     Idle,
-    /// Ordered; the node has not answered.
-    Ordered,
-    /// The node has it on disk; heartbeats from `beat` on list it.
-    Accepted { beat: u64 },
-    /// It executes.
-    Started { beat: u64 },
+    /// Ordered since `at`; the node has not answered.
+    Ordered { at: Elapsed },
+    /// Ordered since `at`. The node has it on disk; heartbeats from `beat` on list it.
+    Accepted { at: Elapsed, beat: u64 },
+    /// It executes since `at`.
+    Started { at: Elapsed, beat: u64 },
 }
 
 /// A run in memory. There may be many, so every byte is paid for a hundred thousand times.
@@ -32,12 +32,15 @@ pub(crate) struct RunEntry {
     /// The group it waits in.
     pub(crate) group: Option<u32>,
     pub(crate) phase: Phase,
-    /// When it entered its state, when the order or stop was last sent, or, once it executes, when the task
-    /// last said something.
+    /// When it entered its state.
     pub(crate) since: Timestamp,
+    /// When the order or stop was last sent, or, once it executes, when the task last reported.
+    pub(crate) spoke_at: Elapsed,
     /// Why the owner asked the node to end the attempt.
     pub(crate) stopping: Option<Box<Cause>>,
     pub(crate) armed: Armed,
+    /// The deadline of its attempt.
+    pub(crate) wait_armed: Armed<Elapsed>,
     pub(crate) dirty: bool,
     /// A commit under way carries it; it stays in memory until that is answered.
     pub(crate) in_flight: bool,
@@ -49,7 +52,7 @@ pub(crate) struct RunEntry {
     pub(crate) counted: bool,
 }
 
-const _: () = assert!(size_of::<RunEntry>() <= 264, "a waiting run would cost more memory");
+const _: () = assert!(size_of::<RunEntry>() <= 288, "a waiting run would cost more memory");
 
 impl RunEntry {
     pub(crate) fn token(&self) -> AttemptToken {

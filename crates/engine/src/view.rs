@@ -14,7 +14,8 @@ pub struct NodeView<'a> {
     pub node: &'a Node,
     /// Attempts that it holds.
     pub running: usize,
-    /// When it was last heard; before the first hello to this owner, when the cell was taken.
+    /// When it was last heard; before the first hello to this owner, when the cell was taken. In the store's time, by the
+    /// time that has passed since.
     pub heard_at: Timestamp,
 }
 
@@ -49,7 +50,7 @@ impl Cell {
         self.nodes.entries.iter().map(|(_, entry)| NodeView {
             node: &entry.node,
             running: entry.runs.len(),
-            heard_at: entry.heard_at,
+            heard_at: self.last_now - self.elapsed.since(entry.heard_at),
         })
     }
 }

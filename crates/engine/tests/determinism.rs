@@ -2,9 +2,9 @@
 
 use mainspring_engine::{Cell, Config, Event, Message, Tenure};
 use mainspring_model::spec::{Balancer, Concurrency};
-use mainspring_model::{Cause, Epoch, Timestamp};
+use mainspring_model::{Cause, Epoch};
 
-use crate::world::{World, balancer, secs};
+use crate::world::{FOR_EVER, World, at, balancer, both, secs};
 
 /// A busy story: many jobs, namespaces, balancers, failures, losses.
 fn story() -> String {
@@ -53,10 +53,11 @@ fn the_same_story_is_told_the_same() {
 
 #[test]
 fn nothing_is_said_or_written_without_an_event() {
-    let now = Timestamp::from_micros(1);
+    let now = both(at(0), secs(0));
     let tenure = Tenure {
         epoch: Epoch(1),
-        lease_until: Timestamp::MAX,
+        lease: FOR_EVER,
+        succeeds_other: false,
         nodes: Vec::new(),
         pause: None,
         memories: Vec::new(),

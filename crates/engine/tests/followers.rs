@@ -326,7 +326,7 @@ fn an_end_that_a_paused_follower_remembers_outlives_its_run() {
         assert_eq!(world.state(run), RunState::FinalFailed);
         world.commits = true;
         if is_heard {
-            world.cell.committed(world.now, &vec![Outcome::Applied; batch.transaction.writes.len()]);
+            world.cell.committed(world.both(), &vec![Outcome::Applied; batch.transaction.writes.len()]);
             world.settle();
         } else {
             world.take_over();

@@ -1,6 +1,6 @@
 //! An owner acts only while its lease holds; a deposed one writes nothing and says nothing to nodes.
 
-use mainspring_engine::Event;
+use mainspring_engine::{Event, Message};
 use mainspring_model::{RunState, limits};
 use mainspring_store::Error;
 
@@ -33,8 +33,7 @@ fn a_renewal_lets_it_go_on() {
     world.node("a");
     let job = world.job();
     world.now = world.now + limits::LEASE_TTL - secs(1);
-    world.cell.renewed(world.now + limits::LEASE_TTL);
-    world.cell.renewed(world.now);
+    world.renew();
     world.now = world.now + secs(2);
     let run = world.submit(&job);
     world.states(&[run], RunState::Running);
@@ -73,7 +72,7 @@ fn a_row_that_somebody_else_changed_makes_the_cell_step_down() {
     world.finish(run);
     let batch = world.cell.cut().unwrap();
     let outcomes = world.store.commit(&batch.transaction).unwrap();
-    world.cell.committed(world.now, &outcomes);
+    world.cell.committed(world.both(), &outcomes);
     assert!(world.cell.diverged().is_some_and(|why| why.contains(&run.to_string())));
     world.hush();
     world.submit(&job);
@@ -92,7 +91,116 @@ fn what_the_store_answered_after_the_lease_is_heard_when_it_is_renewed() {
     world.now = world.now + limits::LEASE_TTL;
     world.answer_late();
     assert_eq!(world.runs_of(&job).len(), 0, "it may have a successor");
-    world.cell.renewed(world.now + limits::LEASE_TTL);
+    world.renew();
     world.handle(Event::Tick);
     assert_eq!(world.runs_of(&job).len(), 1, "it had none");
+}
+
+/// A world with a run that executes, whose owner cannot reach its store any more.
+fn stranded() -> (World, mainspring_model::NodeId, mainspring_model::RunId) {
+    let mut world = World::new();
+    let a = world.node("a");
+    let job = world.job();
+    let run = world.submit(&job);
+    world.hush();
+    world.now = world.now + limits::LEASE_TTL;
+    world.commits = false;
+    (world, a, run)
+}
+
+#[test]
+fn an_owner_whose_store_is_away_extends_the_leases_of_its_nodes_and_decides_nothing() {
+    let (mut world, a, run) = stranded();
+    let row = world.row(run);
+    for _ in 0..10 {
+        world.now = world.now + secs(5);
+        world.beat(a);
+        world.finish(run);
+        world.handle(Event::Tick);
+        let said = world.messages();
+        assert!(matches!(said[..], [Message::Beat { node, .. }] if node == a), "{said:?}");
+    }
+    assert_eq!(world.row(run), row);
+    // 55 s after the last renewal; five more and it is over.
+    world.now = world.now + secs(5);
+    world.beat(a);
+    assert!(world.messages().is_empty());
+}
+
+#[test]
+fn a_renewal_after_the_store_was_away_asks_nodes_what_they_hold() {
+    let (mut world, a, run) = stranded();
+    world.now = world.now + secs(40);
+    world.beat(a);
+    world.finish(run);
+    world.renew();
+    world.commits = true;
+    world.hush();
+    world.handle(Event::Tick);
+    world.expect(&["who are you a"]);
+    world.states(&[run], RunState::Running);
+    world.connect(a);
+    world.finish(run);
+    world.states(&[run], RunState::Success);
+    assert_eq!(world.row(run).status.attempt, 1, "nothing was lost");
+}
+
+#[test]
+fn a_new_owner_waits_longer_for_nodes_that_another_may_still_extend() {
+    let mut world = World::new();
+    let (a, b) = (world.node("a"), world.node("b"));
+    let job = world.job();
+    let runs = [world.submit(&job), world.submit(&job)];
+    assert_ne!(world.attempt(runs[0]).0, world.attempt(runs[1]).0);
+    let silent = world.silence(b);
+    world.take_over_from_other();
+    world.connect(a);
+    let patience = limits::LOST_AFTER + limits::STORE_OUTAGE_MAX - limits::LEASE_TTL;
+    world.pass(patience - secs(1));
+    let of_b = runs.into_iter().find(|run| world.attempt(*run).0 == b).unwrap();
+    assert_eq!(world.row(of_b).status.attempt, 1, "its lease may have been extended by the old owner");
+    world.pass(secs(2));
+    assert_eq!((world.attempt(of_b).0, world.row(of_b).status.attempt), (a, 2));
+    drop(silent);
+    // One that has said hello is waited for as always.
+    let silent = world.silence(a);
+    world.pass(limits::LOST_AFTER + secs(1));
+    assert_eq!(world.row(of_b).status.losses, 2);
+    drop(silent);
+}
+
+#[test]
+fn a_new_owner_of_a_free_cell_does_not_wait_longer() {
+    let mut world = World::new();
+    let (a, b) = (world.node("a"), world.node("b"));
+    let job = world.job();
+    let runs = [world.submit(&job), world.submit(&job)];
+    drop(world.silence(b));
+    world.take_over();
+    world.connect(a);
+    world.pass(limits::LOST_AFTER + secs(1));
+    assert!(runs.iter().all(|run| world.attempt(*run).0 == a));
+}
+
+#[test]
+fn what_the_store_answers_a_stranded_owner_is_heard_in_its_order() {
+    let mut world = World::new();
+    let a = world.node("a");
+    let job = world.job();
+    world.commits = false;
+    let run = world.submit(&job);
+    let batch = world.cell.cut().unwrap();
+    world.now = world.now + limits::LEASE_TTL;
+    world.beat(a);
+    let outcomes = world.store.commit(&batch.transaction).unwrap();
+    world.hush();
+    world.cell.committed(world.both(), &outcomes);
+    world.settle();
+    world.quiet();
+    world.renew();
+    world.commits = true;
+    world.handle(Event::Tick);
+    // The order is repeated, because time has passed since it was given.
+    world.expect(&["1: submitted r1", "start r1#1 on a", "start r1#1 on a", "who are you a"]);
+    world.states(&[run], RunState::Running);
 }

@@ -83,7 +83,7 @@ fn the_same_batch_sent_twice_answers_the_same() {
     let first = world.store.commit(&batch.transaction).unwrap();
     let again = world.store.commit(&batch.transaction).unwrap();
     assert_eq!(first, again);
-    world.cell.committed(world.now, &again);
+    world.cell.committed(world.both(), &again);
     world.commits = true;
     world.settle();
     world.finish(run);

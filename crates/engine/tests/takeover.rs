@@ -4,7 +4,7 @@ use mainspring_engine::{Ending, Event, LoadedRun, News, Stage};
 use mainspring_model::spec::Curve;
 use mainspring_model::{Cause, Epoch, Reason, RunEventKind, RunState};
 
-use crate::world::{World, at, ending, secs, wait};
+use crate::world::{FOR_EVER, World, at, ending, secs, wait};
 
 #[test]
 fn every_shelf_is_read_and_goes_on() {
@@ -145,19 +145,20 @@ fn nodes_are_not_listened_to_before_everything_is_read() {
     // A cell that waits for its first page does not answer.
     let tenure = mainspring_engine::Tenure {
         epoch: Epoch(9),
-        lease_until: mainspring_model::Timestamp::MAX,
+        lease: FOR_EVER,
+        succeeds_other: false,
         nodes: world.store.nodes(world.config.cell),
         pause: None,
         memories: Vec::new(),
     };
-    let mut loading = mainspring_engine::Cell::new(world.config.clone(), tenure, world.now);
+    let mut loading = mainspring_engine::Cell::new(world.config.clone(), tenure, world.both());
     loading.take_messages();
-    loading.handle(world.now, Event::Goodbye { node: a, session });
+    loading.handle(world.both(), Event::Goodbye { node: a, session });
     let heartbeat = mainspring_engine::Heartbeat { node: a, session, beat: 50, held: Vec::new() };
-    loading.handle(world.now, Event::Heartbeat(heartbeat));
+    loading.handle(world.both(), Event::Heartbeat(heartbeat));
     assert!(loading.take_messages().is_empty() && loading.cut().is_none());
     let request = mainspring_engine::RequestId(1);
-    loading.handle(world.now, Event::PauseCell { request, pause: None });
+    loading.handle(world.both(), Event::PauseCell { request, pause: None });
     assert_eq!(loading.take_messages().len(), 1, "whoever asks is told that it cannot answer");
     world.states(&[run], RunState::Running);
 }

@@ -236,7 +236,7 @@ fn a_deadline_is_seen_however_late_the_tick_comes() {
     let job = world.job_with(|spec| spec.timeout.queue = Some(secs(30)));
     let run = world.submit(&job);
     world.now = world.now + secs(500);
-    world.cell.renewed(world.now + secs(9));
+    world.renew();
     world.handle(Event::Tick);
     assert_eq!(world.cause(run), timeout(TimeoutKind::Queue));
 }

@@ -61,6 +61,9 @@ pub const HEARTBEAT_EVERY: Duration = Duration::from_secs(5);
 pub const LOST_AFTER: Duration = Duration::from_secs(15);
 /// The same for a node in the process of its only server: its silence says that both were away.
 pub const RESIDENT_LOST_AFTER: Duration = Duration::from_secs(86_400);
+/// How long an owner that cannot reach its store extends the leases of the nodes connected to it, from its last renewal on.
+/// A new owner waits as much longer for nodes that have not said hello to it.
+pub const STORE_OUTAGE_MAX: Duration = Duration::from_secs(60);
 /// The part of `lost_after` that an agent gives up early, for clocks that differ and for the kill itself.
 pub const NODE_LEASE_MARGIN: Duration = Duration::from_secs(2);
 
@@ -104,6 +107,16 @@ pub const TEXT_BYTES_MAX: usize = 256 * 1024;
 pub const LINE_BYTES_MAX: usize = 32 * 1024;
 /// Entries of any list or map in a job file: arguments, variables, parameters, rules…
 pub const SPEC_ENTRIES_MAX: usize = 1024;
+/// Bytes that all templates of one moment, submission, call or order may produce: results, and every value on the way to
+/// them. Largest parameters fit in as a value. Memory in use is at most three times as much, because text that grows is moved;
+/// beside it there are the parameters themselves and a syntax tree in proportion to the text of one template.
+pub const TEMPLATE_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Names, values, operators and brackets in one expression of a template. No part is evaluated twice, so it bounds steps and depth.
+pub const TEMPLATE_TOKENS_MAX: usize = 128;
+/// Levels of brackets in one expression of a template.
+pub const TEMPLATE_DEPTH_MAX: usize = 32;
+/// Bytes of a message about a template, which may quote it.
+pub const TEMPLATE_PROBLEM_BYTES_MAX: usize = 512;
 /// Triggers of one job.
 pub const TRIGGERS_MAX: usize = 100;
 /// Jobs that a trigger may need.

@@ -4,14 +4,32 @@
 //! *before it sent* a heartbeat that was answered, on its own monotonic clock, and stops a margin
 //! early. The owner counts `lost_after` from when it *received* one, which is never earlier. So when the
 //! owner gives an attempt up, the node has already ended it. Database fencing alone does not give this.
+//!
+//! An owner whose store is away may go on answering heartbeats until [`extends_until`], although another may own the cell by
+//! then. The new owner makes up for it: it gives up a node that has not said hello to it only after [`successor_patience`].
+//! The last heartbeat that the old owner answers was sent before `sent + outage_max`, where `sent` is when its last renewal
+//! was sent. The new owner has watched the lease stay unchanged for its lifetime and one renewal period, so it counts from
+//! `sent + ttl + renew_every` or later. `lost_after + outage_max - ttl` after that is a renewal period later than the node's
+//! own end; that period covers the rates of the clocks.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use crate::elapsed::Elapsed;
 use crate::time::Timestamp;
 
 /// Heartbeats whose sending time is remembered.
 const REMEMBERED_MAX: usize = 64;
+
+/// Until when an owner whose last renewal was sent at `sent` may extend the leases of its nodes.
+pub fn extends_until(sent: Elapsed, ttl: Duration, outage_max: Duration) -> Elapsed {
+    sent + ttl.max(outage_max)
+}
+
+/// How long an owner that took its cell from another waits for a node that has not said hello to it.
+pub fn successor_patience(lost_after: Duration, ttl: Duration, outage_max: Duration) -> Duration {
+    lost_after + outage_max.saturating_sub(ttl)
+}
 
 /// What a node knows about how long it may go on. All times are the node's own monotonic clock.
 #[derive(Debug, Clone)]

@@ -220,6 +220,8 @@ fn parameters() {
 #[test]
 fn retry() {
     check_with("retry: -1", &["retry: -1 is not between 0 and 1000"]);
+    check_with("retry: lots", &["retry: expected a number or a map, found the text `lots`"]);
+    check_with("concurrency: few", &["concurrency: expected a number or a map, found the text `few`"]);
     check_with(
         "retry: {max: many, backoff: exponentail, node: others}",
         &[

@@ -8,7 +8,7 @@ use mainspring_app::Positions;
 use mainspring_app::audit;
 use mainspring_app::ports::{CellError, Cells, Command, LiveRun, NewRun, News, Overview};
 use mainspring_engine::{Answer, LoadedRun};
-use mainspring_model::{CellId, ErrorCode, MemberId, NodeId, RunId, Timestamp};
+use mainspring_model::{CellId, ErrorCode, JobId, MemberId, Namespace, NodeId, RunId, Timestamp};
 use mainspring_store::{Conflict, Outcome, Store, Transaction, Write};
 use mainspring_wire::api::BulkAction;
 use serde_json::json;
@@ -23,6 +23,7 @@ use crate::news::Newsroom;
 use crate::others::Others;
 use crate::seat::{Hints, Input, NodeInput, SeatHandle, Standing, read};
 use crate::settle::settle;
+use crate::unowned::{Unowned, UnownedLock};
 
 /// How long a caller waits for a cell that nobody owns at the moment, or whose owner loads.
 const OWNER_WAIT: Duration = Duration::from_secs(5);
@@ -46,6 +47,7 @@ pub(crate) struct LocalCells {
     pub(crate) hints: Hints,
     pub(crate) others: Others,
     pub(crate) health: Arc<StoreHealth>,
+    pub(crate) unowned: UnownedLock,
 }
 
 /// Where a cell is owned.
@@ -166,15 +168,17 @@ impl LocalCells {
             let cell = self.cell_of(&head.namespace);
             writes.push(Write::insert_arrived(head, cell));
         }
-        let records = self.chain.record(self.clock.now(), audit);
-        writes.extend(records.iter().cloned());
+        let audit = self.chain.draft(self.clock.now(), audit);
+        writes.extend(audit.iter().flat_map(|draft| draft.records().iter().cloned()));
         let outcomes =
             settle(&*self.store, Transaction::unfenced(writes), STORE_WAIT).await.map_err(|error| {
                 warn!(error = &error as &dyn std::error::Error, "runs were not written");
-                // What was asked is written down when the store is back.
-                self.chain.leave(records);
+                // What was asked is left over, and written down when the store is back.
                 CellError::Unavailable
             })?;
+        if let Some(audit) = audit {
+            audit.written();
+        }
         self.hints.iter().for_each(Notify::notify_one);
         for ((place, run), outcome) in places.into_iter().zip(outcomes) {
             answers[place] = Some(match outcome {
@@ -192,6 +196,12 @@ impl LocalCells {
             });
         }
         Ok(answers.into_iter().flatten().collect())
+    }
+
+    /// Commands to a cell that no server of this cluster ever owns.
+    fn unowned(&self, cell: CellId) -> Unowned<'_> {
+        let Self { store, member, chain, unowned: lock, .. } = self;
+        Unowned { cell, member: *member, store: &**store, chain, lock }
     }
 
     /// The row of a run that is not in its owner's memory.
@@ -214,6 +224,14 @@ impl Cells for LocalCells {
 
     fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    fn host_clock(&self) -> Timestamp {
+        self.clock.host_now()
+    }
+
+    fn clock_frozen_by(&self) -> Option<Duration> {
+        self.clock.frozen_by()
     }
 
     async fn submit(&self, runs: Vec<NewRun>, audit: Vec<audit::Entry>) -> Result<Vec<Answer>, CellError> {
@@ -244,6 +262,9 @@ impl Cells for LocalCells {
         command: Command,
         audit: Vec<audit::Entry>,
     ) -> Result<Answer, CellError> {
+        if cell.0 >= self.count {
+            return self.unowned(cell).command(command, audit).await;
+        }
         let run = command.run();
         let first = Input::command(command.clone(), None, audit);
         let answer = self.ask(cell, first).await??;
@@ -274,6 +295,16 @@ impl Cells for LocalCells {
             BulkAction::Rerun => ("rerun", json!({})),
         };
         forward::errand(url, &format!("/v1/runs/{run}/{verb}"), &body).await
+    }
+
+    async fn confirm_elsewhere(
+        &self,
+        url: &str,
+        namespace: &Namespace,
+        job: JobId,
+    ) -> mainspring_app::Result<()> {
+        let path = format!("/v1/jobs/{job}/confirm?namespace={namespace}");
+        forward::errand(url, &path, &json!({})).await
     }
 
     async fn relabelled(&self, node: NodeId) {

@@ -23,6 +23,14 @@ pub enum Error {
     /// The store cannot be opened or brought up to date.
     #[error("the store cannot be used")]
     Store(#[source] mainspring_store::Error),
+    /// The store was made with another number of cells.
+    #[error("server.cells is {configured}, but the store was made with {recorded}")]
+    Cells {
+        /// What the options say.
+        configured: u16,
+        /// What the store says.
+        recorded: u16,
+    },
     /// Logs or artifacts have no place.
     #[error("{folder} cannot be used")]
     Folder {
@@ -56,6 +64,9 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+    /// The certificate or its key cannot be used, or the certificates that other servers are checked with.
+    #[error("TLS cannot be used: {0}")]
+    Tls(String),
     /// The listener broke.
     #[error("the listener broke")]
     Serve(#[source] io::Error),

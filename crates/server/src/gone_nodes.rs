@@ -83,7 +83,7 @@ mod tests {
         ];
         store.commit(Transaction::unfenced(writes)).await.unwrap();
         let keeping = Keeping::default();
-        let round = Round { store: &store, now: day(101), keeping, may_go_on: &|| true };
+        let round = Round::new(&store, day(101), keeping, &|| true);
         remove(&round, &mut Pace::new()).await.unwrap();
         let left = store.all_nodes(None, 10).await.unwrap().rows;
         assert_eq!(left.iter().map(|node| node.id.as_bytes()[0]).collect::<Vec<_>>(), [3, 4, 5]);

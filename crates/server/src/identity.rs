@@ -3,9 +3,9 @@
 //! The lock is what makes a quick restart safe: whoever holds it knows that the last process with this id is dead, so its
 //! leases may be taken at once instead of being watched until they are stale.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use mainspring_model::{MemberId, Timestamp};
@@ -34,12 +34,7 @@ impl Identity {
     pub(crate) fn take(folder: &Path, now: Timestamp) -> Result<Self, IdentityError> {
         // Logs, artifacts and perhaps the store are in it: they are nobody else's.
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(folder.join("member"))?;
+        let mut file = open_own(&folder.join("member"))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(IdentityError::Taken),
@@ -84,14 +79,24 @@ impl StoreFile {
         name.push(".lock");
         let path = PathBuf::from(name);
         let unusable = |source| Error::Folder { folder: path.clone(), source };
-        let file =
-            OpenOptions::new().write(true).create(true).truncate(false).open(&path).map_err(unusable)?;
+        let file = open_own(&path).map_err(unusable)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self { _lock: file })),
             Err(TryLockError::WouldBlock) => Err(Error::StoreTaken { url: url.to_owned() }),
             Err(TryLockError::Error(source)) => Err(unusable(source)),
         }
     }
+}
+
+/// Opens a file that nobody else may open: whoever can open it can lock it, and keep the next server from starting. Earlier
+/// versions left it open to others.
+fn open_own(path: &Path) -> io::Result<File> {
+    let file =
+        OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    if file.metadata()?.permissions().mode() & 0o077 != 0 {
+        file.set_permissions(Permissions::from_mode(0o600))?;
+    }
+    Ok(file)
 }
 
 /// Chance from the system.
@@ -103,8 +108,6 @@ pub(crate) fn random() -> io::Result<u128> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
 
     #[test]

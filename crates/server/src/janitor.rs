@@ -25,6 +25,8 @@ use crate::retention::{Keeping, Round, Scope};
 const ROUND_EVERY: Duration = Duration::from_secs(600);
 /// How often everything is looked through: runs without a job, and logs without a run. It costs as much as there is history.
 const SWEEP_EVERY: Duration = Duration::from_secs(86_400);
+/// Nothing is removed while the clocks of host and store are further apart: one of them is wrong.
+const CLOCKS_APART_MAX: Duration = Duration::from_secs(60);
 /// A new server serves before it tidies.
 const FIRST_ROUND: Duration = Duration::from_secs(60);
 /// How often logs are put away whose nodes have gone.
@@ -105,10 +107,18 @@ impl Janitor {
         let is_first = || self.cells.owns(CellId(0));
         let first = is_first();
         if first {
-            let (now, keeping) = (self.clock.now(), self.keeping);
-            let round = Round { store: &*self.store, now, keeping, may_go_on: &is_first };
+            let now = self.store.clock().await?;
+            let apart = now.since(self.clock.host_now()).max(self.clock.host_now().since(now));
+            if apart > CLOCKS_APART_MAX {
+                warn!(
+                    ?apart,
+                    "this host's clock and the store's differ: nothing is removed until they agree"
+                );
+                return Ok(());
+            }
+            let round = Round::new(&*self.store, now, self.keeping, &is_first);
             round.hold(scope, after).await?;
-            if let Err(error) = self.app.tidy_files(self.clock.now(), &is_first).await {
+            if let Err(error) = self.app.tidy_files(now, &is_first).await {
                 warn!(%error, "not every file that nobody needs was removed; tried again later");
             }
         }

@@ -26,9 +26,12 @@ mod seat;
 mod server;
 mod settle;
 mod timely;
+mod unowned;
+mod waiting;
 
 pub use error::Error;
 pub use identity::IdentityError;
+pub use listener::{ListenLimits, TlsFiles, WrongCredentials};
 pub use options::{Options, Roles};
 pub use retention::Keeping;
 pub use server::Server;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use mainspring_model::{NodeId, limits};
 
+use crate::listener::{ListenLimits, TlsFiles};
 use crate::retention::Keeping;
 
 /// How a server runs.
@@ -23,6 +24,14 @@ pub struct Options {
     pub listen: SocketAddr,
     /// How others reach it; by default the address that it listens on.
     pub url: Option<String>,
+    /// The certificate under which it serves; without one it serves without TLS.
+    pub tls: Option<TlsFiles>,
+    /// Certificates with which other servers of the cluster are checked, in PEM; by default the public ones.
+    pub ca_file: Option<PathBuf>,
+    /// What the listener allows.
+    pub limits: ListenLimits,
+    /// A folder with the built files of the console, instead of those in the binary; for its development.
+    pub console: Option<PathBuf>,
     /// What it does.
     pub roles: Roles,
     /// How many cells the cluster has. The same for every server of a cluster.
@@ -31,6 +40,9 @@ pub struct Options {
     pub heartbeat_every: Duration,
     /// A node silent for so long is lost.
     pub lost_after: Duration,
+    /// How long a scheduler that cannot reach its store lets the nodes connected to it go on, from its last renewal on. A new
+    /// owner waits as much longer for nodes that have not said hello to it. The same for every server of a cluster.
+    pub outage_max: Duration,
     /// The node that lives in this process, if one does.
     pub resident: Option<NodeId>,
     /// Runs that wait in memory at most.
@@ -62,10 +74,15 @@ impl Options {
             logs: None,
             listen: (Ipv4Addr::LOCALHOST, 0).into(),
             url: None,
+            tls: None,
+            ca_file: None,
+            limits: ListenLimits::default(),
+            console: None,
             roles: Roles { api: true, scheduler: true },
             cells: 1,
             heartbeat_every: limits::HEARTBEAT_EVERY,
             lost_after: limits::LOST_AFTER,
+            outage_max: limits::STORE_OUTAGE_MAX,
             resident: None,
             waiting_max: mainspring_engine::Config::default().waiting_max,
             recheck_every: Duration::from_secs(15),
@@ -97,6 +114,7 @@ impl Options {
                 limits::NODE_LEASE_MARGIN * 2
             ));
         }
+        self.limits.check()?;
         if !roles.api && !roles.scheduler {
             return Err("roles: name at least one of `api` and `scheduler`".to_owned());
         }

@@ -1,6 +1,7 @@
 //! Removing rows that are past their time: ended runs as their jobs say, roll-ups, expired records, nodes that are gone. A little at a time, so
 //! that nobody waits for it; never anything that is not over (the store sees to that, I30).
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use mainspring_model::{JobId, Timestamp, limits};
@@ -12,6 +13,8 @@ use crate::gone_nodes;
 
 /// Rows removed at once.
 pub(crate) const ROWS_AT_ONCE: usize = 500;
+/// Rows removed in one round: a clock that is far ahead does not empty the store at once.
+pub(crate) const ROWS_PER_ROUND_MAX: u64 = 200_000;
 /// Jobs whose rules are read at once.
 const JOBS_AT_ONCE: usize = 500;
 /// The shortest pause after rows were removed.
@@ -87,16 +90,47 @@ pub(crate) struct Round<'a> {
     pub(crate) keeping: Keeping,
     /// Whether this server still is the one that tidies.
     pub(crate) may_go_on: &'a (dyn Fn() -> bool + Sync),
+    /// Rows that may still be removed.
+    left: AtomicU64,
 }
 
-impl Round<'_> {
+impl<'a> Round<'a> {
+    pub(crate) fn new(
+        store: &'a dyn Store,
+        now: Timestamp,
+        keeping: Keeping,
+        may_go_on: &'a (dyn Fn() -> bool + Sync),
+    ) -> Self {
+        Self { store, now, keeping, may_go_on, left: AtomicU64::new(ROWS_PER_ROUND_MAX) }
+    }
+
+    /// How many rows may be removed at once now.
+    fn rows_at_once(&self) -> usize {
+        ROWS_AT_ONCE.min(usize::try_from(self.left.load(Ordering::Relaxed)).unwrap_or(ROWS_AT_ONCE))
+    }
+
+    /// Rows were removed: whether there may be more, and more may be removed.
+    fn removed(&self, removed: u64, limit: usize) -> bool {
+        let left = self.left.load(Ordering::Relaxed).saturating_sub(removed);
+        self.left.store(left, Ordering::Relaxed);
+        if left == 0 && removed > 0 {
+            warn!("this round has removed {ROWS_PER_ROUND_MAX} rows; the rest is left to the next");
+        }
+        removed == limit as u64 && left > 0
+    }
+
     /// Removes what is past its time. Jobs are looked at after this one, if there is one: where the last round broke off.
     pub(crate) async fn hold(&self, scope: Scope, after: &mut Option<JobId>) -> Result<()> {
         let mut pace = Pace::new();
         // First what is soon done: looking at every job may take long.
         self.store.retain_counters(self.now - self.keeping.counters).await?;
         let expired = RecordRetention::Expired { at: self.now };
-        while self.store.retain_records(expired.clone(), ROWS_AT_ONCE).await? == ROWS_AT_ONCE as u64 {
+        loop {
+            let limit = self.rows_at_once();
+            let removed = self.store.retain_records(expired.clone(), limit).await?;
+            if !self.removed(removed, limit) {
+                break;
+            }
             pace.removed().await;
         }
         gone_nodes::remove(self, &mut pace).await?;
@@ -170,11 +204,15 @@ impl Round<'_> {
 
     async fn retain(&self, rule: &Retention, pace: &mut Pace) -> Result<()> {
         loop {
-            let removed = self.store.retain(rule.clone(), ROWS_AT_ONCE).await?;
+            let limit = self.rows_at_once();
+            if limit == 0 {
+                return Ok(());
+            }
+            let removed = self.store.retain(rule.clone(), limit).await?;
             if removed > 0 {
                 debug!(removed, job = ?rule.job, "old runs were removed");
             }
-            if removed < ROWS_AT_ONCE as u64 {
+            if !self.removed(removed, limit) {
                 pace.looked().await;
                 return Ok(());
             }
@@ -186,7 +224,7 @@ impl Round<'_> {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     use mainspring_model::spec::{self, Format};
     use mainspring_model::{CellId, Job, JobVersion, Payload, Run, RunHead, RunId, RunState, RunStatus};
@@ -269,7 +307,7 @@ mod tests {
     }
 
     async fn hold(store: &dyn Store, keeping: Keeping, scope: Scope) {
-        let round = Round { store, now: day(101), keeping, may_go_on: &|| true };
+        let round = Round::new(store, day(101), keeping, &|| true);
         round.hold(scope, &mut None).await.unwrap();
     }
 
@@ -295,13 +333,12 @@ mod tests {
         let (store, left) = many().await;
         let asked = AtomicUsize::new(0);
         let may_go_on = || asked.fetch_add(1, Ordering::SeqCst) == 0;
-        let round =
-            Round { store: &store, now: day(101), keeping: Keeping::default(), may_go_on: &may_go_on };
+        let round = Round::new(&store, day(101), Keeping::default(), &may_go_on);
         let mut after = None;
         round.hold(Scope::All, &mut after).await.unwrap();
         assert_eq!(left().await, JOBS_AT_ONCE + 1);
         // Whoever it is next begins where this one stopped, or at the beginning: here it is the same again.
-        let round = Round { may_go_on: &|| true, ..round };
+        let round = Round::new(&store, day(101), Keeping::default(), &|| true);
         round.hold(Scope::Jobs, &mut after).await.unwrap();
         assert_eq!((left().await, after), (0, None));
     }
@@ -329,6 +366,23 @@ mod tests {
         assert_eq!(left(long).await, [day(95), day(50)]);
         assert_eq!(left(few).await, [day(95)]);
         assert_eq!(left(none).await, [day(95)], "a run that brought its own specification");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_round_removes_a_bounded_part() {
+        let store = MemStore::default();
+        let mut writes = Vec::from(writes_of(job(1), ""));
+        writes.extend((10..40).map(|n| ended(job(1), n)));
+        store.commit(Transaction::unfenced(writes)).await.unwrap();
+        let mut left = Vec::new();
+        for _ in 0..4 {
+            let round = Round::new(&store, day(101), Keeping::default(), &|| true);
+            round.left.store(12, Ordering::Relaxed);
+            round.hold(Scope::Jobs, &mut None).await.unwrap();
+            let query = RunQuery { limit: limits::PAGE_ROWS_MAX, ..RunQuery::default() };
+            left.push(store.runs(query).await.unwrap().rows.len());
+        }
+        assert_eq!(left, [18, 6, 0, 0]);
     }
 
     #[derive(Default)]

@@ -1,7 +1,5 @@
 //! The whole server: opened by `build`, served by `run`.
 
-use std::future::IntoFuture;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,13 +7,11 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use mainspring_app::audit::Chain;
 use mainspring_app::ports::Artifacts;
-use mainspring_app::{App, Parts, residents};
+use mainspring_app::{App, Parts, cell_count, residents};
 use mainspring_blob::Blobs;
 use mainspring_model::{CellId, MemberId, NodeId, limits};
 use mainspring_store::{Registry, Store};
-use mainspring_wire::agent::agent_service_server::AgentServiceServer;
 use rustc_hash::FxHashMap;
-use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -28,17 +24,18 @@ use crate::cells::LocalCells;
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::health::StoreHealth;
-use crate::http;
+use crate::http::{self, Peers};
 use crate::identity::{self, Identity, StoreFile};
 use crate::janitor::Janitor;
-use crate::listener;
+use crate::listener::{Listener, WrongCredentials};
 use crate::logs::{Logs, Ownership, Vault};
 use crate::membership::Membership;
 use crate::news::Newsroom;
-use crate::nodes::{Door, Files, NodeService};
+use crate::nodes::{self, Door, Files, NodeService};
 use crate::options::Options;
 use crate::seat::{self, Hints, Seat};
 use crate::timely::Timely;
+use crate::waiting;
 
 /// Nobody but this process can open the store, so nobody can take its cells: leases need no quick renewal.
 const LONE_LEASE_TTL: Duration = Duration::from_secs(300);
@@ -46,8 +43,6 @@ const LONE_LEASE_TTL: Duration = Duration::from_secs(300);
 const DRAIN_WAIT: Duration = Duration::from_secs(10);
 /// How long keeping the output of what goes on may take then.
 const KEEP_WAIT: Duration = Duration::from_secs(5);
-/// The largest batch of a node's words.
-const NODE_MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// A server that is ready to serve.
 pub struct Server {
@@ -59,9 +54,8 @@ pub struct Server {
     /// The same for whoever serves callers.
     timely: Arc<Timely>,
     clock: Clock,
-    listener: TcpListener,
-    url: String,
-    local_url: String,
+    listener: Listener,
+    peers: Arc<Peers>,
     app: Arc<App>,
     cells: Arc<LocalCells>,
     logs: Arc<Logs>,
@@ -72,32 +66,34 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the store and the socket, and takes its seats.
+    /// Opens the socket and the store, and takes its seats. Waits for a store that is away.
     pub async fn build(options: Options) -> Result<Self, Error> {
         options.check().map_err(Error::Options)?;
         // First: it makes the folder, in which the store may be.
         let identity = take_identity(&options)?;
         let file = StoreFile::lock(&options.store)?;
-        let store = open(&options.store).await.map_err(Error::Store)?;
-        Ok(Self { _file: file, ..Box::pin(Self::assemble(options, identity, store)).await? })
+        let listener = Listener::open(&options).await?;
+        let store = waiting::open(&options.store, &listener).await.map_err(Error::Store)?;
+        Ok(Self { _file: file, ..Box::pin(Self::assemble(options, identity, store, listener)).await? })
     }
 
     /// The same on a store that is open: tests have several servers on one in memory.
     pub async fn build_on(options: Options, store: Arc<dyn Store>) -> Result<Self, Error> {
         options.check().map_err(Error::Options)?;
         let identity = take_identity(&options)?;
-        Box::pin(Self::assemble(options, identity, store)).await
+        let listener = Listener::open(&options).await?;
+        Box::pin(Self::assemble(options, identity, store, listener)).await
     }
 
-    async fn assemble(options: Options, identity: Identity, store: Arc<dyn Store>) -> Result<Self, Error> {
-        let clock = Clock::start();
-        let listener = TcpListener::bind(options.listen)
-            .await
-            .map_err(|source| Error::Listen { address: options.listen, source })?;
-        let address = listener.local_addr().map_err(Error::Serve)?;
-        let local_url = format!("http://{}", listener::from_here(address));
-        let url =
-            options.url.clone().unwrap_or_else(|| format!("http://{}", listener::from_elsewhere(address)));
+    async fn assemble(
+        options: Options,
+        identity: Identity,
+        store: Arc<dyn Store>,
+        listener: Listener,
+    ) -> Result<Self, Error> {
+        check_cells(&options, &*store).await?;
+        let clock = Clock::of_store(&*store).await.map_err(Error::Store)?;
+        let peers = Arc::new(Peers::new(options.ca_file.as_deref()).map_err(Error::Tls)?);
         let chain = MemberId::new(clock.now(), identity::random().map_err(Error::Serve)?);
         let chain = Arc::new(Chain::new(chain, options.keeping.audit));
         let news = Newsroom::new();
@@ -112,7 +108,7 @@ impl Server {
             options: &options,
             patience: patience.into_iter().collect(),
             store: &store,
-            clock,
+            clock: clock.clone(),
             news: &news,
             chain: &chain,
             hints: &hints,
@@ -125,12 +121,13 @@ impl Server {
             count: options.cells,
             member: identity.member,
             store: Arc::clone(&timely) as _,
-            clock,
+            clock: clock.clone(),
             news,
             chain: Arc::clone(&chain),
             hints,
             others: Default::default(),
             health,
+            unowned: Default::default(),
         });
         let vault = open_vault(&options)?;
         let artifacts = open_artifacts(&options)?;
@@ -153,14 +150,13 @@ impl Server {
         let app = App::new(parts, app_options);
         Ok(Self {
             _file: None,
-            local_url,
             options,
             identity,
             store,
             timely,
             clock,
             listener,
-            url,
+            peers,
             app,
             cells,
             logs,
@@ -173,12 +169,17 @@ impl Server {
 
     /// Where it is reached.
     pub fn url(&self) -> &str {
-        &self.url
+        &self.listener.url
+    }
+
+    /// Whether it serves with TLS.
+    pub fn is_encrypted(&self) -> bool {
+        self.options.tls.is_some()
     }
 
     /// Where it is reached from this machine.
     pub fn local_url(&self) -> &str {
-        &self.local_url
+        &self.listener.local_url
     }
 
     /// The use cases, for what a process may ask of itself: the first token, a login link, a join token.
@@ -190,14 +191,16 @@ impl Server {
     pub async fn run(mut self, stop: CancellationToken) -> Result<(), Error> {
         let tasks = TaskTracker::new();
         tasks.spawn(self.membership().run(stop.clone()));
+        tasks.spawn(self.clock.clone().follow(Arc::clone(&self.store), stop.clone()));
         tasks.spawn(Box::pin(self.janitor().run(stop.clone())));
+        let (app, stopped) = (Arc::clone(&self.app), stop.clone());
+        tasks.spawn(async move {
+            stopped.run_until_cancelled(app.write_left_over_audit()).await;
+        });
         let routes = self.routes(&stop, &tasks);
-        info!(url = self.url, member = %self.identity.member, "serving");
-        let service = routes.into_make_service_with_connect_info::<SocketAddr>();
-        let serving = axum::serve(listener::prompt(self.listener), service)
-            .with_graceful_shutdown(stop.clone().cancelled_owned());
+        info!(url = self.listener.url, member = %self.identity.member, "serving");
         let served = tokio::select! {
-            served = serving.into_future() => served.map_err(Error::Serve),
+            () = self.listener.serve(routes, stop.clone()) => Ok(()),
             () = late(&stop) => {
                 warn!("some requests did not finish in time");
                 Ok(())
@@ -211,6 +214,9 @@ impl Server {
         }
         tasks.close();
         tasks.wait().await;
+        if !timeout(KEEP_WAIT, self.app.try_left_over_audit()).await.unwrap_or(false) {
+            warn!("records of the audit are lost: the store is away");
+        }
         if timeout(KEEP_WAIT, Box::pin(self.logs.put_all_away())).await.is_err() {
             warn!("not all output that came was kept; nodes that live send it again");
         }
@@ -218,6 +224,8 @@ impl Server {
     }
 
     fn routes(&self, stop: &CancellationToken, tasks: &TaskTracker) -> axum::Router {
+        let wrong_credentials =
+            Arc::new(WrongCredentials::new(self.options.limits.wrong_credentials_per_minute));
         // A server without cells sends nodes to those who own them.
         let service = NodeService {
             gate: Arc::new(Door(Arc::clone(&self.app))),
@@ -229,15 +237,14 @@ impl Server {
                 artifacts: Arc::clone(&self.artifacts),
             },
             recheck_every: self.options.recheck_every * 2,
+            wrong_credentials: Arc::clone(&wrong_credentials),
             stop: stop.clone(),
             tasks: tasks.clone(),
         };
-        let service = AgentServiceServer::new(service).max_decoding_message_size(NODE_MESSAGE_BYTES_MAX);
-        let nodes = tonic::service::Routes::new(service).into_axum_router();
-        http::router(self.edge(stop)).merge(nodes.reset_fallback())
+        http::router(self.edge(stop, wrong_credentials)).merge(nodes::router(service))
     }
 
-    fn edge(&self, stop: &CancellationToken) -> http::Edge {
+    fn edge(&self, stop: &CancellationToken, wrong_credentials: Arc<WrongCredentials>) -> http::Edge {
         let (cells, store) = (Arc::clone(&self.cells), Arc::clone(&self.timely));
         let waits_for = move || {
             let (cells, store) = (Arc::clone(&cells), Arc::clone(&store));
@@ -253,8 +260,14 @@ impl Server {
             app: Arc::clone(&self.app),
             is_public: self.options.roles.api,
             readiness: Arc::new(waits_for),
-            secure_cookies: self.url.starts_with("https://"),
+            secure_cookies: self.listener.url.starts_with("https://"),
+            console: match &self.options.console {
+                Some(folder) => mainspring_console::Console::from_folder(folder),
+                None => mainspring_console::Console::embedded(),
+            },
             recheck_every: self.options.recheck_every,
+            wrong_credentials,
+            peers: Arc::clone(&self.peers),
             stop: stop.clone(),
         }
     }
@@ -262,9 +275,9 @@ impl Server {
     fn membership(&self) -> Membership {
         Membership {
             store: Arc::clone(&self.store),
-            clock: self.clock,
+            clock: self.clock.clone(),
             member: self.identity.member,
-            url: self.url.clone(),
+            url: self.listener.url.clone(),
             shared: is_shared(&self.options.store),
         }
     }
@@ -273,7 +286,7 @@ impl Server {
         Janitor {
             store: Arc::clone(&self.store),
             cells: Arc::clone(&self.cells),
-            clock: self.clock,
+            clock: self.clock.clone(),
             logs: Arc::clone(&self.logs),
             vault: self.vault.clone(),
             keeping: self.options.keeping,
@@ -296,7 +309,8 @@ struct Seats<'a> {
 
 impl Seats<'_> {
     fn take(&self, identity: &Identity, stop: &CancellationToken) -> Vec<(seat::SeatHandle, JoinHandle<()>)> {
-        let Options { roles, cells, heartbeat_every, lost_after, waiting_max, keeping, .. } = self.options;
+        let Options { roles, cells, heartbeat_every, lost_after, outage_max, waiting_max, keeping, .. } =
+            self.options;
         let count = if roles.scheduler { *cells } else { 0 };
         let (lease_ttl, lease_renew_every) = match is_shared(&self.options.store) {
             true => (limits::LEASE_TTL, limits::LEASE_RENEW_EVERY),
@@ -307,6 +321,8 @@ impl Seats<'_> {
                 cell: CellId(cell),
                 cells: *cells,
                 lost_after: *lost_after,
+                outage_max: *outage_max,
+                lease_ttl,
                 patience: self.patience.clone(),
                 waiting_max: *waiting_max,
                 occurrences_kept: keeping.occurrences,
@@ -317,7 +333,7 @@ impl Seats<'_> {
             lease_renew_every,
             heartbeat_every: *heartbeat_every,
             store: Arc::clone(self.store),
-            clock: self.clock,
+            clock: self.clock.clone(),
             news: self.news.clone(),
             chain: Arc::clone(self.chain),
             hints: Arc::clone(self.hints),
@@ -328,7 +344,7 @@ impl Seats<'_> {
 }
 
 fn take_identity(options: &Options) -> Result<Identity, Error> {
-    Identity::take(&options.data, Clock::start().now())
+    Identity::take(&options.data, Clock::of_host().now())
         .map_err(|source| Error::Data { folder: options.data.clone(), source })
 }
 
@@ -339,12 +355,13 @@ pub(crate) fn stores() -> Registry {
     registry
 }
 
-async fn open(url: &str) -> mainspring_store::Result<Arc<dyn Store>> {
-    let store = stores().open(url).await?;
-    for step in store.migrate().await? {
-        info!(step = step.number, name = %step.name, "the store was brought up to date");
+/// The number of cells never changes: hashes of namespaces and nodes lead to cells by it.
+async fn check_cells(options: &Options, store: &dyn Store) -> Result<(), Error> {
+    let configured = options.cells;
+    match cell_count(store, configured).await.map_err(Error::Store)? {
+        recorded if recorded == configured => Ok(()),
+        recorded => Err(Error::Cells { configured, recorded }),
     }
-    Ok(store)
 }
 
 fn open_artifacts(options: &Options) -> Result<Arc<dyn Artifacts>, Error> {

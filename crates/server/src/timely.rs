@@ -106,7 +106,7 @@ timely! {
     writes {
         commit(transaction: Transaction) -> Vec<Outcome>;
         acquire_lease(request: LeaseRequest) -> LeaseGrant;
-        renew_lease(cell: CellId, member: MemberId, epoch: Epoch, expires_at: Timestamp) -> bool;
+        renew_lease(cell: CellId, member: MemberId, epoch: Epoch, expires_at: Timestamp) -> Option<Timestamp>;
         release_lease(cell: CellId, member: MemberId, epoch: Epoch) -> bool;
         put_member(member: Member) -> ();
         remove_members(seen_before: Timestamp) -> u64;

@@ -1,18 +1,13 @@
-//! The account that a task runs as, if it is not the sidecar's own: who that is, and how a process becomes it.
+//! The account that a task runs as, if it is not the sidecar's own: who that is, and what may keep it from its program.
+//! [`crate::child_setup`] has a process become it.
 //!
-//! The library's own `uid` and `gid` leave a process without the other groups of its user, so the process takes them on by
-//! itself, between the fork and the exec, and enters its directory last: as the user, who may not be allowed to.
+//! A user is a name, or a number. A number needs no entry in the machine's list of users: its group is the same number.
 
-#![expect(unsafe_code, reason = "the standard library has no stable call for supplementary groups")]
-
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
 
-use nix::unistd::{Gid, Uid, User, getgrouplist, setgid, setgroups, setuid};
+use nix::unistd::{Gid, Uid, User, getgrouplist};
 
 use crate::attempt_dir::Owner;
 use crate::passage;
@@ -20,7 +15,10 @@ use crate::passage;
 /// A user with its groups.
 #[derive(Debug, Clone)]
 pub(crate) struct Account {
-    pub(crate) user: User,
+    /// Its name, or its number if it has no entry.
+    pub(crate) name: String,
+    /// Its home directory; none without an entry.
+    pub(crate) home: Option<PathBuf>,
     pub(crate) ids: Ids,
 }
 
@@ -33,51 +31,51 @@ pub(crate) struct Ids {
 }
 
 impl Account {
-    /// The account of that name; `None` if there is none.
+    /// The account of that name or number; `None` if there is no user of that name.
     pub(crate) fn find(name: &str) -> Option<Self> {
-        let user = User::from_name(name).ok().flatten()?;
-        let groups = CString::new(name).ok().and_then(|name| getgrouplist(&name, user.gid).ok());
+        if let Some(user) = User::from_name(name).ok().flatten() {
+            return Some(Self::of(user));
+        }
+        let number = Self::number(name)?;
+        match User::from_uid(Uid::from_raw(number)) {
+            Ok(Some(user)) => Some(Self::of(user)),
+            // A list of users that cannot be read must not make a stranger of somebody who is in it.
+            Ok(None) => Some(Self::without_entry(number)),
+            Err(_) => None,
+        }
+    }
+
+    fn of(user: User) -> Self {
+        let groups =
+            CString::new(user.name.as_str()).ok().and_then(|name| getgrouplist(&name, user.gid).ok());
         let groups = groups.unwrap_or_else(|| vec![user.gid]);
-        Some(Self { ids: Ids { uid: user.uid, gid: user.gid, groups }, user })
+        Self { name: user.name, home: Some(user.dir), ids: Ids { uid: user.uid, gid: user.gid, groups } }
+    }
+
+    fn without_entry(number: u32) -> Self {
+        let (uid, gid) = (Uid::from_raw(number), Gid::from_raw(number));
+        Self { name: number.to_string(), home: None, ids: Ids { uid, gid, groups: vec![gid] } }
+    }
+
+    /// The largest number is the kernel's word for "unchanged", in 16 bits too.
+    fn number(name: &str) -> Option<u32> {
+        let plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+        let number = name.parse().ok().filter(|_| plain)?;
+        (number != u32::MAX && number != u32::from(u16::MAX)).then_some(number)
     }
 
     /// Who owns what the task may write.
     pub(crate) fn owner(&self) -> Owner {
-        Owner { uid: self.user.uid.as_raw(), gid: self.user.gid.as_raw() }
+        Owner { uid: self.ids.uid.as_raw(), gid: self.ids.gid.as_raw() }
     }
 }
 
+/// Whether a user of the machine has this number, or it is not known.
+pub fn has_account(uid: u32) -> bool {
+    !matches!(User::from_uid(Uid::from_raw(uid)), Ok(None))
+}
+
 impl Ids {
-    /// As an argument of a program, for [`Ids::parse`].
-    pub(crate) fn to_argument(&self) -> String {
-        let groups: Vec<String> = self.groups.iter().map(Gid::to_string).collect();
-        format!("{}:{}:{}", self.uid, self.gid, groups.join(","))
-    }
-
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.split(':');
-        let mut number = || parts.next()?.parse().ok();
-        let (uid, gid) = (Uid::from_raw(number()?), Gid::from_raw(number()?));
-        let groups = parts.next()?.split(',').filter(|group| !group.is_empty());
-        let groups = groups.map(|group| group.parse().ok().map(Gid::from_raw)).collect::<Option<_>>()?;
-        Some(Self { uid, gid, groups })
-    }
-
-    /// Has the process of `command` become this account and then enter `directory`.
-    pub(crate) fn lend_to(self, command: &mut Command, directory: &Path) -> io::Result<()> {
-        let directory = CString::new(directory.as_os_str().as_bytes())?;
-        // SAFETY: between fork and exec only system calls are made, on memory that was filled before.
-        unsafe { command.pre_exec(move || self.take_on(&directory)) };
-        Ok(())
-    }
-
-    fn take_on(&self, directory: &CStr) -> io::Result<()> {
-        setgroups(&self.groups)?;
-        setgid(self.gid)?;
-        setuid(self.uid)?;
-        Ok(rustix::process::chdir(directory)?)
-    }
-
     /// What keeps this account from executing `program` in `directory`, in words.
     pub(crate) fn obstacle(&self, directory: &Path, program: &Path, error: &io::Error) -> Option<String> {
         let name = User::from_uid(self.uid).ok().flatten().map_or(self.uid.to_string(), |user| user.name);
@@ -114,13 +112,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_travel_as_an_argument() {
-        for groups in [vec![], vec![2, 30]] {
-            let groups = groups.into_iter().map(Gid::from_raw).collect();
-            let ids = Ids { uid: Uid::from_raw(7), gid: Gid::from_raw(8), groups };
-            assert_eq!(Ids::parse(&ids.to_argument()), Some(ids));
+    fn a_number_without_an_entry_is_a_user_and_a_group_of_its_own() {
+        let uid = (60_706..61_184).find(|uid| !has_account(*uid)).unwrap();
+        let account = Account::find(&uid.to_string()).unwrap();
+        let gid = Gid::from_raw(uid);
+        assert_eq!(account.ids, Ids { uid: Uid::from_raw(uid), gid, groups: vec![gid] });
+        assert_eq!((account.home, account.name), (None, uid.to_string()));
+    }
+
+    #[test]
+    fn a_number_with_an_entry_is_that_user_and_what_is_no_number_is_nobody() {
+        let root = Account::find("0").unwrap();
+        assert_eq!((root.name.as_str(), root.ids.uid.is_root()), ("root", true));
+        for name in ["4294967295", "65535", "4294967296", "-1", "+60706", "60706 ", "", "no such user"] {
+            assert!(Account::find(name).is_none(), "{name}");
         }
-        assert_eq!(Ids::parse(""), None);
-        assert_eq!(Ids::parse("1:2:x"), None);
     }
 }

@@ -18,7 +18,7 @@ use crate::protocol::{Output, Start};
 use crate::spare::Spares;
 
 /// Names in the directory that a `File` of an order may not take.
-const OWN_NAMES: &[&str] = &["work", "output", "progress", "log", "stdin", "launch"];
+const OWN_NAMES: &[&str] = &["work", "output", "progress", "log", "stdin"];
 
 /// The directory of what an agent fetched for the task before it ordered it.
 const INPUTS: &str = "inputs";

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 
 use crate::error::Error;
 use crate::layout::Layout;
+use crate::open_files::tell_former;
 use crate::passage::make_passable;
 
 /// What a sidecar writes to its standard output when it listens.
@@ -30,6 +31,7 @@ pub fn start_detached(command: &mut Command, data: &Path) -> Result<u32, Error> 
         .open(&path)
         .map_err(Error::at("open", &path))?;
     let length = complaints.metadata().map_or(0, |metadata| metadata.len());
+    tell_former(command);
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -12,7 +12,6 @@
 //! - [`log`] is the format of a captured log: frames with time and stream, head and tail kept, drops marked.
 //! - `journal` remembers what was started and how it ended until that is acknowledged: no attempt is executed twice.
 //! - `supervisor` is the loop; `tree` and `cgroup` see to it that nothing of an attempt survives it.
-//! - [`launch_if_asked`] is the first call of every `main` that may become a sidecar.
 //!
 //! Absent: retries, leases, templates, artifacts, the network. The agent decides; the sidecar keeps processes.
 
@@ -23,14 +22,16 @@ mod account;
 mod attempt_dir;
 mod birthmark;
 mod cgroup;
+mod child_setup;
 pub mod client;
 pub mod clock;
+mod crash_point;
 mod detach;
 mod error;
 mod inherited;
 mod journal;
+mod keeper;
 mod key;
-mod launch;
 mod layout;
 pub mod log;
 mod open_files;
@@ -52,12 +53,13 @@ mod timers;
 mod tree;
 mod usage;
 
+pub use account::has_account;
 pub use detach::start_detached;
 pub use error::Error;
 pub use key::AttemptKey;
-pub use launch::launch_if_asked;
 pub use layout::Layout;
+pub use open_files::raise_open_files;
 pub use options::Options;
-pub use passage::make_passable;
+pub use passage::{closed_to, make_passable};
 pub use spawn::own_user;
 pub use supervisor::run;

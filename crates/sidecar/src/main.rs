@@ -1,15 +1,15 @@
-//! The sidecar as a program of its own: `mainspring-sidecar DIR [LINGER-MS]`. The product runs it as `mainspring sidecar`.
+//! The sidecar as a program of its own: `mainspring-sidecar DIR [LINGER-MS [CRASH-AT]]`, for tests. The product runs it as
+//! `mainspring sidecar`, which cannot be told to crash.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use mainspring_sidecar::{Options, launch_if_asked, run};
+use mainspring_sidecar::{Options, run};
 
 fn main() -> ExitCode {
-    launch_if_asked();
     let mut arguments = std::env::args_os().skip(1);
     let (Some(data), linger) = (arguments.next(), arguments.next()) else {
-        return complain("usage: mainspring-sidecar DIR [LINGER-MS]");
+        return complain("usage: mainspring-sidecar DIR [LINGER-MS [CRASH-AT]]");
     };
     let mut options = Options::new(data);
     if let Some(linger) = linger {
@@ -17,6 +17,12 @@ fn main() -> ExitCode {
             return complain("LINGER-MS is a number");
         };
         options.linger = Duration::from_millis(millis);
+    }
+    if let Some(crash_at) = arguments.next() {
+        let Some(number) = crash_at.to_str().and_then(|text| text.parse().ok()) else {
+            return complain("CRASH-AT is a number");
+        };
+        options.crash_at = Some(number);
     }
     match run(options) {
         Ok(()) => ExitCode::SUCCESS,

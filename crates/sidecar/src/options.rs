@@ -15,6 +15,8 @@ pub struct Options {
     pub journal_compact_bytes: u64,
     /// How long it stays without an agent and without a task. The journal keeps what the next one needs to know.
     pub linger: Duration,
+    /// The process is killed at this step of its journal, the first being 1. For tests of what follows.
+    pub crash_at: Option<u32>,
 }
 
 impl Options {
@@ -25,6 +27,7 @@ impl Options {
             cgroups: true,
             journal_compact_bytes: 1024 * 1024,
             linger: Duration::from_secs(60),
+            crash_at: None,
         }
     }
 }

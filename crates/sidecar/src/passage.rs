@@ -27,7 +27,7 @@ pub fn make_passable(directory: &Path) -> io::Result<()> {
 }
 
 /// The first directory on the way to `path`, or that itself, that the modes close to a user.
-pub(crate) fn closed_to(path: &Path, uid: u32, groups: &[u32]) -> Option<PathBuf> {
+pub fn closed_to(path: &Path, uid: u32, groups: &[u32]) -> Option<PathBuf> {
     let way: Vec<&Path> = path.ancestors().filter(|part| !part.as_os_str().is_empty()).collect();
     let closed = |part: &&Path| {
         let Ok(metadata) = fs::metadata(part) else { return false };

@@ -3,7 +3,9 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is read of an environment: a task makes its own as long as it likes.
 const ENVIRONMENT_BYTES_MAX: u64 = 256 * 1024;
@@ -96,9 +98,29 @@ pub(crate) fn open_files(pid: u32, limit: usize) -> impl Iterator<Item = Open> {
     let entries = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten().take(limit);
     entries.filter_map(|entry| {
         let target = fs::read_link(entry.path()).ok()?;
-        let name = target.to_str().and_then(|name| name.strip_prefix("pipe:[")?.strip_suffix(']'));
-        Some(name.and_then(|inode| inode.parse().ok()).map_or(Open::Path(target.clone()), Open::Pipe))
+        Some(pipe_inode(&target).map_or(Open::Path(target), Open::Pipe))
     })
+}
+
+/// Who has each of these pipes open: processes with the numbers of their files, this process left out.
+pub(crate) fn holders(pipes: &FxHashSet<u64>) -> FxHashMap<u64, Vec<(u32, u32)>> {
+    let mut holders: FxHashMap<u64, Vec<(u32, u32)>> = FxHashMap::default();
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    for pid in pids.filter(|pid| *pid != std::process::id()) {
+        for entry in fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten() {
+            let number = entry.file_name().to_str().and_then(|name| name.parse().ok());
+            let inode = fs::read_link(entry.path()).ok().and_then(|target| pipe_inode(&target));
+            if let (Some(number), Some(inode)) = (number, inode.filter(|inode| pipes.contains(inode))) {
+                holders.entry(inode).or_default().push((pid, number));
+            }
+        }
+    }
+    holders
+}
+
+fn pipe_inode(target: &Path) -> Option<u64> {
+    target.to_str()?.strip_prefix("pipe:[")?.strip_suffix(']')?.parse().ok()
 }
 
 /// The largest resident size that this process ever had.
@@ -110,7 +132,7 @@ pub(crate) fn own_peak_bytes() -> u64 {
     kilobytes.map_or(u64::MAX, |kilobytes: u64| kilobytes * 1024)
 }
 
-/// The id of this boot of the machine: monotonic times and pids mean nothing in another.
+/// The id of this boot of the machine: times since the boot and pids mean nothing in another.
 pub(crate) fn boot_id() -> [u8; 16] {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();

@@ -8,6 +8,7 @@
 
 use std::fs;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -15,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use rustc_hash::FxHashSet;
+use rustix::fs::{Mode, OFlags};
 
 use crate::error::Error;
 use crate::key::AttemptKey;
@@ -114,7 +116,7 @@ fn is_kept(path: &Path) -> bool {
 /// there was nothing to move.
 fn clear(directory: &Path, top: &Path, moved: &mut u64) -> io::Result<bool> {
     let before = *moved;
-    let _ = fs::set_permissions(directory, fs::Permissions::from_mode(0o700));
+    let _ = open_up(directory);
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
         if !entry.file_type()?.is_dir() {
@@ -122,7 +124,7 @@ fn clear(directory: &Path, top: &Path, moved: &mut u64) -> io::Result<bool> {
             continue;
         }
         // A directory that forbids it cannot be moved by its own user, because its parent is written in it.
-        let _ = fs::set_permissions(entry.path(), fs::Permissions::from_mode(0o700));
+        let _ = open_up(&entry.path());
         loop {
             *moved += 1;
             let place = top.join(format!(".removed-{moved}"));
@@ -135,11 +137,24 @@ fn clear(directory: &Path, top: &Path, moved: &mut u64) -> io::Result<bool> {
     Ok(*moved == before)
 }
 
+/// Lets us into a directory. Whoever owns its parent may put a link in its place at any moment: the mode is changed by a
+/// descriptor of the directory itself, which needs no right to read it.
+fn open_up(directory: &Path) -> io::Result<()> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(directory, flags, Mode::empty())?;
+    let path = format!("/proc/self/fd/{}", opened.as_raw_fd());
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700))
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+
+    fn directory(branch: usize, depth: usize) -> String {
+        format!("d{}", branch * (depth % 2))
+    }
 
     #[test]
     fn trees_of_any_depth_go_and_links_are_not_followed() {
@@ -152,17 +167,15 @@ mod tests {
         fs::create_dir_all(&work).unwrap();
         fs::set_permissions(&attempt, fs::Permissions::from_mode(0o700)).unwrap();
         for branch in 0..3 {
-            let mut at =
-                rustix::fs::open(&work, rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty()).unwrap();
+            let (flags, mode) = (rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty());
+            let mut at = rustix::fs::open(&work, flags, mode).unwrap();
             for depth in 0..1500 {
-                let name = format!("d{}", branch * (depth % 2));
+                let name = directory(branch, depth);
                 match rustix::fs::mkdirat(&at, &*name, rustix::fs::Mode::RWXU) {
                     Ok(()) | Err(rustix::io::Errno::EXIST) => {}
                     Err(error) => panic!("{error}"),
                 }
-                at =
-                    rustix::fs::openat(&at, &*name, rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty())
-                        .unwrap();
+                at = rustix::fs::openat(&at, &*name, flags, mode).unwrap();
             }
         }
         fs::write(work.join("file"), "x").unwrap();
@@ -186,5 +199,21 @@ mod tests {
         remove(&attempt, &work, &spares).unwrap();
         assert!(!attempt.exists());
         assert_eq!(fs::read_to_string(kept).unwrap(), "kept");
+    }
+
+    #[test]
+    fn a_link_that_is_put_in_place_of_a_directory_changes_no_mode() {
+        let outer = tempfile::tempdir().unwrap();
+        let [closed, foreign, link] = ["closed", "foreign", "link"].map(|name| outer.path().join(name));
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        for path in [&closed, &foreign] {
+            fs::create_dir(path).unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(0o011)).unwrap();
+        }
+        symlink(&foreign, &link).unwrap();
+        assert!(open_up(&link).is_err());
+        assert_eq!(mode(&foreign), 0o011);
+        open_up(&closed).unwrap();
+        assert_eq!(mode(&closed), 0o700);
     }
 }

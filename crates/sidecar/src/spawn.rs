@@ -1,7 +1,8 @@
 //! From an order to a process: who it runs as, which program it is, its environment, its files.
 //!
 //! The ordinary case is one `posix_spawn` of a process group of its own, whose cost does not grow with the sidecar.
-//! Another user costs a fork, limits cost a second exec ([`crate::launch`]); nobody else pays for them.
+//! Another user and limits cost a fork and steps between it and the exec ([`crate::child_setup`]). Either way the only
+//! program that gets the task's environment is the task's own, which runs with the task's rights.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -17,13 +18,13 @@ use rustix::io::Errno;
 
 use crate::account::{Account, Ids, missing_right};
 use crate::attempt_dir;
-use crate::launch;
+use crate::child_setup::{ChildSetup, Report, Step, limit_words};
 use crate::layout::Layout;
 use crate::open_files::TaskLimit;
 use crate::pipe;
 use crate::procfs;
 use crate::progress_fd::ProgressFd;
-use crate::protocol::{Refusal, Rlimit, RlimitKind, Start, Stdin};
+use crate::protocol::{Refusal, Rlimit, Start, Stdin};
 use crate::spare::Spares;
 
 const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -65,24 +66,66 @@ pub(crate) struct Means {
 /// An order that is ready to be executed: its directory is made, its program found.
 pub(crate) struct Prepared {
     command: Command,
-    /// Words for what may keep another account from it: its ids, its directory, its program.
-    other: Option<(Ids, PathBuf, PathBuf)>,
+    program: PathBuf,
+    cwd: PathBuf,
     umask: Option<u32>,
-    /// What it is given when it is there, unless it sets that by itself.
-    limit: Option<TaskLimit>,
+    setup: Setup,
     progress: File,
     stdout: OwnedFd,
     stderr: OwnedFd,
 }
 
-/// Makes everything that the process needs.
+/// How the process gets its limits and its ids.
+enum Setup {
+    /// It has those of the sidecar. The limit of open files is given to it when it is there.
+    Inherited(TaskLimit),
+    /// It sets these by itself.
+    Own { report: Report, rlimits: Vec<Rlimit>, ids: Option<Ids>, limited: bool },
+}
+
+/// The output pipes of a task. They are there before its order is journalled, so that the journal says which they are
+/// before there is a process that writes to them.
+pub(crate) struct Outputs {
+    account: Option<Account>,
+    stdout: Pipe,
+    stderr: Pipe,
+}
+
+/// Our end of a pipe, then the task's.
+type Pipe = (OwnedFd, OwnedFd);
+
+impl Outputs {
+    /// Makes the pipes; they belong to the user that the task runs as.
+    pub(crate) fn open(start: &Start) -> Result<Self, SpawnError> {
+        let account = account(start)?;
+        let owner = account.as_ref().map(Account::owner);
+        let pipe = || {
+            pipe::create(owner).map_err(|error| match &account {
+                Some(account) if Errno::from_io_error(&error) == Some(Errno::PERM) => {
+                    SpawnError::new(Refusal::CannotExecute, missing_right(&account.name))
+                }
+                _ => SpawnError::io("cannot make a pipe", &error),
+            })
+        };
+        let (stdout, stderr) = (pipe()?, pipe()?);
+        Ok(Self { account, stdout, stderr })
+    }
+
+    /// What names the pipes within a boot.
+    pub(crate) fn inodes(&self) -> [u64; 2] {
+        [&self.stdout.0, &self.stderr.0].map(pipe::inode)
+    }
+}
+
+/// Makes everything else that the process needs.
 pub(crate) fn prepare(
     layout: &Layout,
     spares: &Spares,
     start: &Start,
     means: Means,
+    outputs: Outputs,
 ) -> Result<Prepared, SpawnError> {
-    let account = account(start)?;
+    let Outputs { account, stdout: (stdout, stdout_theirs), stderr: (stderr, stderr_theirs) } = outputs;
     let owner = account.as_ref().map(Account::owner);
     if let Some(file) = start.files.iter().find(|file| !attempt_dir::is_file_name(&file.name)) {
         return Err(SpawnError::new(
@@ -92,13 +135,13 @@ pub(crate) fn prepare(
     }
     attempt_dir::create(layout, spares, start, owner).map_err(|error| match &account {
         Some(account) if error.raw_os_error() == Some(Errno::PERM.raw_os_error()) => {
-            SpawnError::new(Refusal::CannotExecute, missing_right(&account.user.name))
+            SpawnError::new(Refusal::CannotExecute, missing_right(&account.name))
         }
         _ => SpawnError::io("cannot make its directory", &error),
     })?;
     let progress = attempt_dir::open_progress(layout, &start.key)
         .map_err(|error| SpawnError::io("cannot make its progress file", &error))?;
-    let mut environment = environment(layout, start, account.as_ref().map(|account| &account.user));
+    let mut environment = environment(layout, start, account.as_ref());
     environment.push(("MAINSPRING_PROGRESS_FD".to_owned(), means.progress_fd.to_string()));
     let cwd = start.cwd.as_ref().map_or_else(|| layout.work(&start.key), PathBuf::from);
     if start.cwd.is_some() && !cwd.is_dir() {
@@ -106,23 +149,39 @@ pub(crate) fn prepare(
         return Err(SpawnError::new(Refusal::CannotExecute, words));
     }
     let program = program(start, &environment, &cwd)?;
-    let ids = account.map(|account| account.ids);
-    let launched = !start.rlimits.is_empty();
-    let mut command = match launched {
-        true => launched_command(layout, start, &program, ids.as_ref(), means.limit),
-        false => direct_command(start, &program, &cwd, ids.as_ref())?,
-    };
+    let mut command = Command::new(&program);
+    command.arg0(&start.argv[0]).args(&start.argv[1..]);
     command.env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
-    if launched {
-        command.current_dir(&cwd);
-    }
+    let setup = setup(start, &mut command, &cwd, account.map(|account| account.ids), means.limit)?;
     command.process_group(0).stdin(stdin(layout, start)?);
-    let pipe = || pipe::create(owner).map_err(|error| SpawnError::io("cannot make a pipe", &error));
-    let ((stdout, stdout_theirs), (stderr, stderr_theirs)) = (pipe()?, pipe()?);
     command.stdout(stdout_theirs).stderr(stderr_theirs);
-    let other = ids.map(|ids| (ids, cwd, program));
-    let limit = (!launched).then_some(means.limit);
-    Ok(Prepared { command, other, umask: start.umask, limit, progress, stdout, stderr })
+    Ok(Prepared { command, program, cwd, umask: start.umask, setup, progress, stdout, stderr })
+}
+
+/// Chooses how the process is set up, and where it begins.
+fn setup(
+    start: &Start,
+    command: &mut Command,
+    cwd: &Path,
+    ids: Option<Ids>,
+    limit: TaskLimit,
+) -> Result<Setup, SpawnError> {
+    if start.rlimits.is_empty() && ids.is_none() {
+        command.current_dir(cwd);
+        return Ok(Setup::Inherited(limit));
+    }
+    if let Some(limit) =
+        start.rlimits.iter().find(|limit| limit.soft.or(Some(u64::MAX)) > limit.hard.or(Some(u64::MAX)))
+    {
+        let words = format!("the limit {} is higher than the most it may be raised to", limit_words(limit));
+        return Err(SpawnError::new(Refusal::Invalid, words));
+    }
+    // Its own limit of open files comes later and holds.
+    let rlimits: Vec<Rlimit> = limit.rlimit().into_iter().chain(start.rlimits.iter().copied()).collect();
+    let report = ChildSetup::new(&rlimits, ids.as_ref(), cwd)
+        .map_err(|error| SpawnError::new(Refusal::Invalid, format!("{}: {error}", cwd.display())))?;
+    let report = report.attach(command).map_err(|error| SpawnError::io("cannot make a pipe", &error))?;
+    Ok(Setup::Own { report, rlimits, ids, limited: !start.rlimits.is_empty() })
 }
 
 impl Prepared {
@@ -134,18 +193,8 @@ impl Prepared {
         let spawned = progress_fd.lend(&self.progress, || self.command.spawn()).flatten();
         let after_ticks = procfs::now_ticks();
         previous.map(rustix::process::umask);
-        let child = spawned.map_err(|error| {
-            let refusal = match error.raw_os_error().map(Errno::from_raw_os_error) {
-                Some(Errno::AGAIN | Errno::NOMEM) => Refusal::NoRoom,
-                _ => Refusal::CannotExecute,
-            };
-            let other = self.other.as_ref();
-            let obstacle = other.and_then(|(ids, cwd, program)| ids.obstacle(cwd, program, &error));
-            let program = Path::new(self.command.get_program()).display();
-            let words = obstacle.unwrap_or_else(|| format!("cannot execute {program}: {error}"));
-            SpawnError::new(refusal, words)
-        })?;
-        if let Some(limit) = self.limit {
+        let child = spawned.map_err(|error| self.obstacle(&error))?;
+        if let Setup::Inherited(limit) = self.setup {
             limit.give(child.id());
         }
         // Within one tick there is no doubt, and nothing to look up.
@@ -155,6 +204,35 @@ impl Prepared {
             procfs::process(child.id()).map_or(0, |process| process.start_ticks)
         };
         Ok(Spawned { child, start_ticks, stdout: self.stdout, stderr: self.stderr })
+    }
+
+    /// Why there is no process, in words, and whether another try may help.
+    fn obstacle(&self, error: &io::Error) -> SpawnError {
+        let passing = matches!(Errno::from_io_error(error), Some(Errno::AGAIN | Errno::NOMEM));
+        let program = self.program.display();
+        let cannot_execute = format!("cannot execute {program}: {error}");
+        let Setup::Own { report, rlimits, ids, limited } = &self.setup else {
+            let refusal = if passing { Refusal::NoRoom } else { Refusal::CannotExecute };
+            return SpawnError::new(refusal, cannot_execute);
+        };
+        let step = report.failed_step();
+        let words = match step {
+            Some(Step::Limit(number)) => {
+                let limit = rlimits.get(usize::from(number)).map(limit_words).unwrap_or_default();
+                Some(format!("cannot set the limit {limit}: {error}"))
+            }
+            None => None,
+            Some(Step::Ids | Step::Directory | Step::Exec) => {
+                let obstacle = ids.as_ref().and_then(|ids| ids.obstacle(&self.cwd, &self.program, error));
+                let directory = (step == Some(Step::Directory))
+                    .then(|| format!("cannot enter its working directory {}: {error}", self.cwd.display()));
+                obstacle.or(directory)
+            }
+        };
+        // Without a child, or without limits of its own, it is the machine that has no room.
+        let passing = passing && (step.is_none() || !limited);
+        let refusal = if passing { Refusal::NoRoom } else { Refusal::CannotExecute };
+        SpawnError::new(refusal, words.unwrap_or(cannot_execute))
     }
 }
 
@@ -166,23 +244,23 @@ pub fn own_user() -> Option<String> {
 fn account(start: &Start) -> Result<Option<Account>, SpawnError> {
     let Some(name) = &start.user else { return Ok(None) };
     match Account::find(name) {
-        Some(account) if account.user.uid == nix::unistd::getuid() => Ok(None),
+        Some(account) if account.ids.uid == nix::unistd::getuid() => Ok(None),
         Some(account) => Ok(Some(account)),
         None => Err(SpawnError::new(Refusal::Invalid, format!("there is no user `{name}`"))),
     }
 }
 
-fn environment(layout: &Layout, start: &Start, user: Option<&User>) -> Vec<(String, String)> {
+fn environment(layout: &Layout, start: &Start, account: Option<&Account>) -> Vec<(String, String)> {
     let key = &start.key;
     let text = |path: PathBuf| path.to_string_lossy().into_owned();
-    let home = user.map_or_else(|| text(layout.work(key)), |user| text(user.dir.clone()));
+    let home = account.and_then(|account| account.home.clone());
     let mut variables = vec![
         ("PATH".to_owned(), DEFAULT_PATH.to_owned()),
-        ("HOME".to_owned(), home),
+        ("HOME".to_owned(), text(home.clone().unwrap_or_else(|| layout.work(key)))),
         ("LANG".to_owned(), "C.UTF-8".to_owned()),
     ];
-    if let Some(user) = user {
-        variables.extend(["USER", "LOGNAME"].map(|name| (name.to_owned(), user.name.clone())));
+    if let Some(account) = account.filter(|_| home.is_some()) {
+        variables.extend(["USER", "LOGNAME"].map(|name| (name.to_owned(), account.name.clone())));
     }
     variables.extend(start.env.iter().cloned());
     for file in &start.files {
@@ -212,39 +290,6 @@ fn program(start: &Start, environment: &[(String, String)], cwd: &Path) -> Resul
     found.ok_or_else(|| {
         SpawnError::new(Refusal::CannotExecute, format!("there is no program `{name}` in {path}"))
     })
-}
-
-/// The program by itself.
-fn direct_command(
-    start: &Start,
-    program: &Path,
-    cwd: &Path,
-    ids: Option<&Ids>,
-) -> Result<Command, SpawnError> {
-    let mut command = Command::new(program);
-    command.arg0(&start.argv[0]).args(&start.argv[1..]);
-    match ids {
-        Some(ids) => ids
-            .clone()
-            .lend_to(&mut command, cwd)
-            .map_err(|error| SpawnError::new(Refusal::Invalid, format!("{}: {error}", cwd.display())))?,
-        None => drop(command.current_dir(cwd)),
-    }
-    Ok(command)
-}
-
-/// The program by way of one that sets limits.
-fn launched_command(
-    layout: &Layout,
-    start: &Start,
-    program: &Path,
-    ids: Option<&Ids>,
-    limit: TaskLimit,
-) -> Command {
-    let errors = layout.attempt(&start.key).join("launch");
-    let former = limit.numbers().map(|(soft, hard)| Rlimit { kind: RlimitKind::OpenFiles, soft, hard });
-    let rlimits: Vec<Rlimit> = former.into_iter().chain(start.rlimits.iter().copied()).collect();
-    launch::command(program, &start.argv, &rlimits, ids, &errors)
 }
 
 /// Bytes are put into a file that has no name any more: the task reads at its own pace and nobody waits for it.

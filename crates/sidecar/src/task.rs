@@ -27,8 +27,6 @@ pub(crate) struct Task {
     pub(crate) pid: u32,
     pub(crate) started_at_us: i64,
     pub(crate) terms: Terms,
-    /// Whether its first process may have failed before it became the program: see `launch`.
-    pub(crate) launched: bool,
     pub(crate) tree: Tree,
     /// Absent for a task of an earlier sidecar.
     pub(crate) child: Option<Child>,
@@ -73,6 +71,9 @@ pub(crate) struct Terms {
     pub(crate) deadline_us: Option<u64>,
     pub(crate) result_bytes_max: u32,
     pub(crate) durable: bool,
+    /// The bound of its processes, for the cgroup that it is given when it lasts. Not in the journal: a task that had no
+    /// cgroup when its sidecar died has no bound.
+    pub(crate) pids: Option<u32>,
 }
 
 /// How the first process ended.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-/// Wake-ups in monotonic microseconds.
+/// Wake-ups in microseconds of CLOCK_BOOTTIME.
 #[derive(Default)]
 pub(crate) struct Timers {
     ordered: BTreeSet<(u64, usize)>,

@@ -15,7 +15,7 @@ fn open_directory() -> tempfile::TempDir {
     tempfile::Builder::new().prefix("sidecar-").permissions(mode).tempdir_in("/tmp").unwrap()
 }
 
-/// The same task twice: spawned directly, and launched with a limit.
+/// The same task twice: without and with a limit of its own.
 fn both_ways(script: &str, user: &str) -> [Start; 2] {
     assert!(rustix::process::getuid().is_root(), "this test needs root");
     let core = Rlimit { kind: RlimitKind::Core, soft: Some(0), hard: Some(0) };
@@ -30,10 +30,6 @@ fn not_executed(sidecar: &mut Sidecar, start: &Start) -> String {
             assert_eq!(*refusal, Refusal::CannotExecute, "{message}");
             Some(message.clone())
         }
-        Event::Finished(finished) if finished.key == start.key => match &finished.end {
-            End::NotExecuted(message) => Some(message.clone()),
-            end => panic!("{end:?}"),
-        },
         _ => None,
     })
 }
@@ -60,6 +56,24 @@ fn a_task_runs_as_another_user_in_a_fresh_directory() {
     for path in [private.journal(), private.complaints(), private.socket(), private.attempts()] {
         for start in both_ways(&format!("exec ls {}", path.display()), "nobody") {
             assert_ne!(sidecar.run(&start).end, End::Exited(0), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_task_runs_as_a_number_that_has_no_account() {
+    let outer = open_directory();
+    make_passable(&outer.path().join("data")).unwrap();
+    let mut sidecar = Sidecar::start_below(outer, "data");
+    let script = "id -u; id -G; [ \"$HOME\" = \"$PWD\" ] && echo home; echo ${USER-none}; touch mine; echo 42 > $MAINSPRING_OUTPUT";
+    for start in both_ways(script, "60999") {
+        let finished = sidecar.run(&start);
+        assert_eq!((finished.end, finished.result.as_deref()), (End::Exited(0), Some(&b"42\n"[..])));
+        assert_eq!(sidecar.stored(start.key, FrameKind::Stdout), "60999\n60999\nhome\nnone\n");
+        for path in [sidecar.layout.journal(), sidecar.layout.socket(), sidecar.layout.lock()] {
+            for start in both_ways(&format!("exec ls {}", path.display()), "60999") {
+                assert_ne!(sidecar.run(&start).end, End::Exited(0), "{}", path.display());
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Kills: of the agent, of the sidecar. Tasks go on, nothing is executed twice, what is known is told.
 
-use mainspring_sidecar::clock::monotonic_us;
+use mainspring_sidecar::clock::boottime_us;
 use mainspring_sidecar::log::FrameKind;
 use mainspring_sidecar::protocol::{End, Event, Refusal, Request, Standing, StopCause};
 use mainspring_sidecar::{Error, start_detached};
@@ -108,6 +108,49 @@ fn a_task_that_writes_while_there_is_no_sidecar_lives() {
 }
 
 #[test]
+fn a_task_that_ends_while_there_is_no_sidecar_keeps_what_it_wrote() {
+    let mut sidecar = Sidecar::start();
+    let (start, gate) =
+        gated(&sidecar, "echo before", "echo after; echo last >&2; echo 7 > $MAINSPRING_OUTPUT");
+    sidecar.order(&start);
+    let pid = sidecar.started(start.key);
+    sidecar.wait_output(start.key, "before");
+    sidecar.crash();
+    std::fs::write(gate, "go\n").unwrap();
+    wait_gone(pid);
+    sidecar.restart();
+    let finished = sidecar.finished(start.key);
+    assert_eq!((finished.end, finished.result.as_deref()), (End::Lost, Some(&b"7\n"[..])));
+    assert_eq!(sidecar.stored(start.key, FrameKind::Stdout), "before\nafter\n");
+    assert_eq!(sidecar.stored(start.key, FrameKind::Stderr), "last\n");
+}
+
+#[test]
+fn a_sidecar_leaves_no_process_that_keeps_its_pipes() {
+    let keepers = |sidecar: &Sidecar| {
+        let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", sidecar.pid)).unwrap();
+        children.split_whitespace().map(|pid| pid.parse::<u32>().unwrap()).collect::<Vec<_>>()
+    };
+    let mut sidecar = Sidecar::start();
+    let first = keepers(&sidecar);
+    assert_eq!(first.len(), 1);
+    // It is no orphan of a task, though it has the files of every one.
+    let sleeper = shell("echo up; sleep 1000");
+    sidecar.order(&sleeper);
+    sidecar.wait_output(sleeper.key, "up");
+    sidecar.run(&shell("exit 0"));
+    assert!(is_running(first[0]));
+    sidecar.crash();
+    assert!(is_running(first[0]));
+    sidecar.restart();
+    wait_gone(first[0]);
+    let second = keepers(&sidecar);
+    sidecar.send(Request::Shutdown { force: true });
+    wait_gone(sidecar.pid);
+    second.into_iter().for_each(wait_gone);
+}
+
+#[test]
 fn a_task_that_ended_meanwhile_is_lost_and_what_it_left_is_cleared_away() {
     let mut sidecar = Sidecar::start();
     let start = shell(
@@ -147,10 +190,10 @@ fn a_task_of_an_earlier_sidecar_is_stopped_with_its_tree() {
 fn a_lease_that_was_extended_is_remembered() {
     let mut sidecar = Sidecar::start();
     let mut start = shell("echo up; sleep 1000");
-    start.deadline_us = Some(monotonic_us() + 2_000_000);
+    start.deadline_us = Some(boottime_us() + 2_000_000);
     sidecar.order(&start);
     sidecar.wait_output(start.key, "up");
-    let far = monotonic_us() + 3_600_000_000;
+    let far = boottime_us() + 3_600_000_000;
     sidecar.connection.send(&[Request::Extend { key: None, deadline_us: Some(far) }, Request::List]).unwrap();
     sidecar.wait(|event| matches!(event, Event::Listing { .. }).then_some(()));
     sidecar.crash_and_restart();

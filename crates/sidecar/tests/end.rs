@@ -1,11 +1,13 @@
 //! How attempts end: by themselves, by a signal, by a stop, by time; and what is told of it.
 
-use mainspring_sidecar::clock::monotonic_us;
+use mainspring_sidecar::clock::boottime_us;
 use mainspring_sidecar::log::FrameKind;
-use mainspring_sidecar::protocol::{End, Event, Output, Request, Rlimit, RlimitKind, Start, StopCause};
+use mainspring_sidecar::protocol::{
+    End, Event, Output, Refusal, Request, Rlimit, RlimitKind, Start, StopCause,
+};
 use rustix::process::Signal;
 
-use crate::sidecar::{Sidecar, gated, is_running, pid_in, shell, signal, wait_gone};
+use crate::sidecar::{Sidecar, command, gated, is_running, pid_in, shell, signal, wait_gone};
 
 #[test]
 fn exit_code_signal_usage_and_result() {
@@ -111,7 +113,7 @@ fn timeout_and_lease_end_it_without_an_agent() {
     let mut timed = shell("sleep 1000");
     timed.run_timeout_ms = Some(50);
     let mut leased = shell("sleep 1000");
-    leased.deadline_us = Some(monotonic_us() + 300_000);
+    leased.deadline_us = Some(boottime_us() + 300_000);
     for start in [&timed, &leased] {
         sidecar.order(start);
         sidecar.started(start.key);
@@ -129,12 +131,12 @@ fn a_task_that_ends_at_its_timeout_does_not_stop_the_sidecar() {
     start.run_timeout_ms = Some(300);
     sidecar.order(&start);
     let pid = sidecar.started(start.key);
-    let timeout_us = monotonic_us() + 300_000;
+    let timeout_us = boottime_us() + 300_000;
     // Both have happened when it looks.
     signal(sidecar.pid, Signal::STOP);
     std::fs::write(gate, "go\n").unwrap();
     wait_gone(pid);
-    while monotonic_us() <= timeout_us {
+    while boottime_us() <= timeout_us {
         std::thread::yield_now();
     }
     signal(sidecar.pid, Signal::CONT);
@@ -147,7 +149,7 @@ fn no_grace_goes_on_after_the_lease() {
     let mut sidecar = Sidecar::start();
     let stubborn = || {
         let mut start = shell("trap '' TERM; echo up; while :; do sleep 0.01; done");
-        (start.grace_ms, start.deadline_us) = (3_600_000, Some(monotonic_us() + 3_600_000_000));
+        (start.grace_ms, start.deadline_us) = (3_600_000, Some(boottime_us() + 3_600_000_000));
         start
     };
     let (left, stopped) = (stubborn(), stubborn());
@@ -156,7 +158,7 @@ fn no_grace_goes_on_after_the_lease() {
         sidecar.wait_output(start.key, "up");
     }
     sidecar.send(Request::Stop { key: stopped.key, grace_ms: None, signal: None });
-    sidecar.send(Request::Extend { key: None, deadline_us: Some(monotonic_us()) });
+    sidecar.send(Request::Extend { key: None, deadline_us: Some(boottime_us()) });
     for (start, cause) in [(left, StopCause::LeaseOver), (stopped, StopCause::Requested)] {
         let finished = sidecar.finished(start.key);
         assert_eq!((finished.end, finished.stopped_by), (End::Signalled(9), Some(cause)));
@@ -166,7 +168,7 @@ fn no_grace_goes_on_after_the_lease() {
 #[test]
 fn an_extended_lease_holds_and_a_kept_task_stays() {
     let mut sidecar = Sidecar::start();
-    let soon = monotonic_us() + 500_000;
+    let soon = boottime_us() + 500_000;
     let starts = ["extended", "kept", "left"].map(|_| {
         let mut start = shell("sleep 1000");
         start.deadline_us = Some(soon);
@@ -290,4 +292,25 @@ fn shutdown_waits_for_nobody_unless_forced() {
     let finished = sidecar.finished(start.key);
     assert_eq!(finished.stopped_by, Some(StopCause::Shutdown));
     wait_gone(sidecar.pid);
+}
+
+#[test]
+fn a_lease_goes_on_while_the_machine_is_suspended() {
+    assert!(rustix::process::getuid().is_root(), "this test needs root");
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().to_owned();
+    // A machine that was suspended for a day since it booted: one clock is a day ahead of the other.
+    let mut suspended = std::process::Command::new("unshare");
+    suspended.args(["--time", "--boottime", "86400", "sh", "-c", "\"$@\" & exec >&-; wait", "sh"]);
+    suspended.arg(command(&data).get_program()).arg(&data);
+    let mut sidecar = Sidecar::start_with(&mut suspended, directory, &data);
+    let day_us = 86_400_000_000;
+    let lease = |deadline_us| Start { deadline_us: Some(deadline_us), ..shell("echo up; sleep 1000") };
+    let over = lease(boottime_us() + day_us / 2);
+    sidecar.order(&over);
+    assert_eq!(sidecar.refused(over.key).0, Refusal::Late);
+    let ending = lease(boottime_us() + day_us + 300_000);
+    let finished = sidecar.run(&ending);
+    assert_eq!((finished.end, finished.stopped_by), (End::Signalled(9), Some(StopCause::LeaseOver)));
+    sidecar.send(Request::Shutdown { force: true });
 }

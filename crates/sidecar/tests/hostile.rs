@@ -2,7 +2,7 @@
 //! and nothing survives.
 
 use mainspring_sidecar::log::FrameKind;
-use mainspring_sidecar::protocol::{End, Event, LogCaps, Request, Rlimit, RlimitKind, Start};
+use mainspring_sidecar::protocol::{End, Event, LogCaps, Request, Start};
 
 use crate::sidecar::{Sidecar, command, is_running, key, pid_in, shell};
 
@@ -179,21 +179,6 @@ fn bytes_read(pid: u32) -> u64 {
 }
 
 #[test]
-fn a_forged_word_of_a_launch_costs_bounded_memory() {
-    let mut sidecar = Sidecar::start();
-    let script = "truncate -s 300M \"$(dirname $MAINSPRING_OUTPUT)/launch\"; exit 127";
-    assert_eq!(sidecar.run(&shell(script)).end, End::Exited(127));
-    let mut start = shell(script);
-    start.rlimits = vec![Rlimit { kind: RlimitKind::Core, soft: Some(0), hard: Some(0) }];
-    match sidecar.run(&start).end {
-        End::NotExecuted(message) => assert!(message.len() <= 4096, "{} bytes", message.len()),
-        end => panic!("{end:?}"),
-    }
-    let peak = memory_kib(sidecar.pid, "VmHWM");
-    assert!(peak < 24 * 1024, "the sidecar took {peak} KiB");
-}
-
-#[test]
 fn an_agent_that_does_not_read_costs_bounded_memory() {
     let mut sidecar = Sidecar::start();
     let talker = shell(
@@ -253,7 +238,7 @@ fn an_idle_sidecar_is_small_and_asleep() {
         if switches() == before {
             break;
         }
-        assert!(begun.elapsed().as_secs() < 60, "it does not come to rest");
+        assert!(begun.elapsed().as_secs() < 600, "it does not come to rest after a guard against a hang");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Limits of a process and of an attempt as a whole.
 
 use mainspring_sidecar::log::FrameKind;
-use mainspring_sidecar::protocol::{End, Event, Request, ResourceCaps, Rlimit, RlimitKind, Start};
+use mainspring_sidecar::protocol::{End, Event, Refusal, Request, ResourceCaps, Rlimit, RlimitKind, Start};
 
 use crate::sidecar::{Sidecar, command, connect, gated, key, shell};
 
@@ -48,15 +48,67 @@ fn the_sidecar_may_open_many_files_and_its_tasks_as_many_as_before() {
 #[test]
 fn a_limited_program_that_is_not_there_says_so() {
     let mut sidecar = Sidecar::start();
-    let mut start = Start::new(key(), ["/no/such/program"]);
-    start.rlimits = vec![Rlimit { kind: RlimitKind::Core, soft: Some(0), hard: Some(0) }];
-    match sidecar.run(&start).end {
-        End::NotExecuted(message) => assert!(message.contains("/no/such/program"), "{message}"),
-        end => panic!("{end:?}"),
-    }
-    let mut start = shell("exit 127");
-    start.rlimits = vec![Rlimit { kind: RlimitKind::Core, soft: Some(0), hard: Some(0) }];
+    let core = Rlimit { kind: RlimitKind::Core, soft: Some(0), hard: Some(0) };
+    let start = Start { rlimits: vec![core], ..Start::new(key(), ["/no/such/program"]) };
+    sidecar.order(&start);
+    let (refusal, message) = sidecar.refused(start.key);
+    assert_eq!(refusal, Refusal::CannotExecute);
+    assert!(message.contains("/no/such/program"), "{message}");
+    let start = Start { rlimits: vec![core], ..shell("exit 127") };
     assert_eq!(sidecar.run(&start).end, End::Exited(127));
+}
+
+#[test]
+fn a_limit_that_cannot_be_set_refuses_the_start() {
+    let mut sidecar = Sidecar::start();
+    let limit = |kind, soft, hard| vec![Rlimit { kind, soft, hard }];
+    let cases = [
+        (limit(RlimitKind::OpenFiles, Some(60), Some(50)), "open files 60:50"),
+        (limit(RlimitKind::Core, None, Some(1)), "core unlimited:1"),
+        // More than the system lets anybody have.
+        (limit(RlimitKind::OpenFiles, Some(1 << 40), Some(1 << 40)), "open files 1099511627776"),
+    ];
+    for (rlimits, words) in cases {
+        for user in [None, Some("nobody".to_owned())] {
+            let start = Start { rlimits: rlimits.clone(), user, ..shell("touch ran") };
+            sidecar.order(&start);
+            let (refusal, message) = sidecar.refused(start.key);
+            assert!(matches!(refusal, Refusal::Invalid | Refusal::CannotExecute), "{refusal:?}");
+            assert!(message.contains(words), "{message}");
+            assert!(!sidecar.layout.work(&start.key).join("ran").exists());
+        }
+    }
+}
+
+#[test]
+fn limits_at_the_edges_neither_pass_for_others_nor_hurt_the_sidecar() {
+    let mut sidecar = Sidecar::start();
+    let run = |sidecar: &mut Sidecar, kind, limit| {
+        let rlimits = vec![Rlimit { kind, soft: limit, hard: limit }];
+        let start = Start { rlimits, ..shell("ulimit -S -f; ulimit -H -f; echo end") };
+        sidecar.order(&start);
+        let ended = sidecar.wait(|event| match event {
+            Event::Finished(finished) if finished.key == start.key => Some(finished.end.clone()),
+            Event::Refused { key, message, .. } if *key == start.key => {
+                Some(End::NotExecuted(message.clone()))
+            }
+            _ => None,
+        });
+        (ended, sidecar.stored(start.key, FrameKind::Stdout))
+    };
+    // The largest number is the kernel's word for no limit.
+    for limit in [None, Some(u64::MAX)] {
+        let (end, output) = run(&mut sidecar, RlimitKind::FileSize, limit);
+        assert_eq!((end, output.as_str()), (End::Exited(0), "unlimited\nunlimited\nend\n"));
+    }
+    let (end, output) = run(&mut sidecar, RlimitKind::FileSize, Some(0));
+    assert_eq!((end, output.as_str()), (End::Exited(0), "0\n0\nend\n"));
+    // No program begins with these; whichever way that shows, it is an end.
+    for kind in [RlimitKind::AddressSpace, RlimitKind::Stack, RlimitKind::Data, RlimitKind::OpenFiles] {
+        let (end, output) = run(&mut sidecar, kind, Some(0));
+        assert!(end != End::Exited(0) || kind == RlimitKind::Data, "{kind:?}: {end:?} {output}");
+    }
+    assert_eq!(sidecar.run(&shell("exit 3")).end, End::Exited(3));
 }
 
 #[test]
@@ -107,6 +159,24 @@ fn processes_of_the_whole_attempt_are_limited() {
     sidecar.send(Request::Stop { key: start.key, grace_ms: None, signal: None });
     let finished = sidecar.finished(start.key);
     assert_eq!(finished.survivors, 0);
+}
+
+#[test]
+fn a_bound_of_many_processes_holds_for_a_task_that_lasts() {
+    let mut sidecar = Sidecar::start();
+    assert!(capabilities(&mut sidecar).pids, "this test needs the pids controller of cgroups");
+    // It waits for its cgroup, not for a time.
+    let script = "while ! grep -q 'pids:.*attempt-\\|^0::.*attempt-' /proc/self/cgroup; do :; done\n\
+                  i=0; while [ $i -lt 1100 ]; do sleep 1000 & i=$((i+1)); done";
+    for (pids, refused) in [(Some(1024), true), (None, false)] {
+        let mut start = shell(script);
+        start.caps = ResourceCaps { pids, ..ResourceCaps::default() };
+        start.grace_ms = 50;
+        let finished = sidecar.run(&start);
+        assert_eq!(finished.survivors, 0);
+        let errors = sidecar.stored(start.key, FrameKind::Stderr);
+        assert_eq!(errors.contains("ork"), refused, "{pids:?}: {errors}");
+    }
 }
 
 #[test]

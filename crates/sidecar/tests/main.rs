@@ -7,6 +7,7 @@
 
 mod account;
 mod crash;
+mod crash_points;
 mod disk;
 mod end;
 mod hostile;
@@ -14,5 +15,6 @@ mod journal;
 mod leaving;
 mod limits;
 mod output;
+mod privilege;
 mod sidecar;
 mod start;

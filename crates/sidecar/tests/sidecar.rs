@@ -11,7 +11,7 @@ use mainspring_sidecar::protocol::{End, Event, Finished, Refusal, Request, Start
 use mainspring_sidecar::{AttemptKey, Error, Layout, start_detached};
 
 /// No event takes this long, even on a machine that is busy with other things.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A directory, its sidecar, and a connection.
 pub(crate) struct Sidecar {
@@ -107,7 +107,11 @@ impl Sidecar {
         let begun = Instant::now();
         loop {
             while at == self.seen.len() {
-                assert!(begun.elapsed() < PATIENCE, "waited in vain; seen: {:#?}", self.brief());
+                assert!(
+                    begun.elapsed() < PATIENCE,
+                    "waited in vain for {PATIENCE:?}, a guard against a hang; seen: {:#?}",
+                    self.brief()
+                );
                 let event = self
                     .connection
                     .receive()

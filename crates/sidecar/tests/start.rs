@@ -151,7 +151,7 @@ fn directories_stay_until_removed() {
     assert_eq!(standing(&mut sidecar), []);
     let begun = std::time::Instant::now();
     while sidecar.layout.attempt(&key).exists() {
-        assert!(begun.elapsed().as_secs() < 60, "it is still there");
+        assert!(begun.elapsed().as_secs() < 600, "it is still there after a guard against a hang");
         std::thread::yield_now();
     }
     let start = shell("echo here; sleep 1000");

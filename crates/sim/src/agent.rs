@@ -53,6 +53,9 @@ pub(crate) struct Agent {
     /// When the agent or its machine last went down.
     pub down_since: i64,
     pub paused_until: i64,
+    /// The machine is suspended until then; for how long it was, in all.
+    pub suspended_until: i64,
+    pub suspended_for: i64,
     /// Grows with every death of the agent process; timers of an earlier life are void.
     pub life: u64,
     /// Its clock: rate in millionths.
@@ -119,6 +122,8 @@ impl Agent {
             alive: true,
             down_since: 0,
             paused_until: 0,
+            suspended_until: 0,
+            suspended_for: 0,
             life: 0,
             rate,
             journal: BTreeMap::new(),
@@ -148,9 +153,22 @@ impl Agent {
         self.patience.saturating_sub(limits::LOST_AFTER).as_micros() as i64
     }
 
-    /// The machine's own monotonic clock.
+    /// The machine's own elapsed clock: it goes on while the machine is suspended.
     pub(crate) fn clock(&self, now: i64) -> Timestamp {
-        Timestamp::from_micros(now + now * self.rate / 1_000_000 + 7_777 * self.index as i64)
+        let stood_still = if self.plant == Some(Plant::SleepyClock) { self.suspended_for } else { 0 };
+        Timestamp::from_micros(now + now * self.rate / 1_000_000 + 7_777 * self.index as i64 - stood_still)
+    }
+
+    /// Whether the whole machine is suspended, tasks and all.
+    pub(crate) fn is_suspended(&self, now: i64) -> bool {
+        now < self.suspended_until
+    }
+
+    /// The machine is suspended.
+    pub(crate) fn suspend(&mut self, now: i64, until: i64) {
+        self.suspended_for += until - now.max(self.suspended_until);
+        self.suspended_until = self.suspended_until.max(until);
+        self.paused_until = self.paused_until.max(until);
     }
 
     /// Attempts that execute.

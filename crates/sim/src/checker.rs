@@ -3,7 +3,7 @@
 //!
 //! Held here: I4, I5, I9, I10, I11, I12, I18, I21, I25, pauses, drains and goodbyes; in `promises`: I7, I8,
 //! deadlines and checkpoints; in `overlap`: overlap policies; in `timed` and `ledgers`: I1–I4, I6 and triggers; in `backfills`,
-//! `calendars`, `callers` and `needs`: what those promise beyond that. In `rest`, all the time: I19, I22; when the faults are
+//! `calendars`, `callers`, `changes` and `needs`: what those promise beyond that. In `rest`, all the time: I19, I22; when the faults are
 //! over: I5, I16-like liveness, I20.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,7 +73,6 @@ pub(crate) struct Checker {
     held_nodes: BTreeMap<NodeId, i64>,
     /// The furthest that the store's clock, the authority, was ahead of true time.
     clock_ahead: i64,
-    clock_jumped: bool,
 }
 
 impl Checker {
@@ -94,7 +93,6 @@ impl Checker {
             held_cell: None,
             held_nodes: BTreeMap::new(),
             clock_ahead: 0,
-            clock_jumped: false,
         }
     }
 
@@ -105,6 +103,7 @@ impl Checker {
         changes: &[Change],
         core: &MemCore,
         granted: impl Fn(CellId) -> Epoch,
+        decided: impl Fn(CellId, Epoch, Timestamp) -> Option<i64>,
     ) -> Verdict {
         let mut placed = Vec::new();
         for change in changes {
@@ -128,18 +127,21 @@ impl Checker {
                 self.running.insert(head.id, (node, head.job, key));
                 let before = change.before.as_ref();
                 if was.is_none() || before.is_some_and(|before| before.attempt != after.attempt) {
-                    placed.push((head, after, node));
+                    let by = change.fence.as_ref().map(|fence| fence.cell);
+                    let placed_at = by.zip(after.placed_at);
+                    let at = placed_at.and_then(|(cell, at)| decided(cell, after.attempt_epoch, at));
+                    placed.push((head, after, node, at));
                 }
             }
         }
         for change in changes {
             self.overlaps.check(&change.head, &self.jobs[&change.head.job].spec)?;
         }
-        for (head, after, node) in placed {
+        for (head, after, node, at) in placed {
             self.reserved(head, node, core)?;
             self.limited(head)?;
             self.rated(head, after)?;
-            self.held_back(head, after, node)?;
+            self.held_back(head, at, node)?;
         }
         Ok(())
     }
@@ -197,10 +199,9 @@ impl Checker {
     }
 
     /// Paused is paused and drained is drained, whoever owns the cell: nothing is placed after it is durable.
-    fn held_back(&self, head: &RunHead, after: &RunStatus, node: NodeId) -> Verdict {
-        let Some(placed_at) = after.placed_at.filter(|_| !self.clock_jumped) else { return Ok(()) };
-        let late =
-            |since: Option<&i64>| since.is_some_and(|since| placed_at.as_micros() > since + CLOCK_ERROR);
+    fn held_back(&self, head: &RunHead, placed_at: Option<i64>, node: NodeId) -> Verdict {
+        let Some(placed_at) = placed_at else { return Ok(()) };
+        let late = |since: Option<&i64>| since.is_some_and(|since| placed_at > since + CLOCK_ERROR);
         if late(self.held_jobs.get(&head.job)) || late(self.held_cell.as_ref()) {
             return fail("pause", head.id, "placed although its job or cell is paused".into());
         }
@@ -291,12 +292,8 @@ impl Checker {
         Ok(())
     }
 
-    /// I21: rate limits in every window, by the owners' clocks, whose rates may differ by a few percent.
+    /// I21: rate limits in every window of the store's time, as its owners follow it: they may slew by a few percent.
     fn rated(&mut self, head: &RunHead, after: &RunStatus) -> Verdict {
-        // Owners whose clocks jumped apart cannot be compared by what they wrote.
-        if self.clock_jumped {
-            return Ok(());
-        }
         let Some(rate) = &self.jobs[&head.job].spec.rate_limit else { return Ok(()) };
         let Some(placed_at) = after.placed_at else { return Ok(()) };
         let key = head.keys.as_ref().map_or("".into(), |keys| keys.rate.clone());
@@ -332,8 +329,8 @@ impl Checker {
         if self.not_before.get(&token.run).is_some_and(|at| now + self.clock_ahead + CLOCK_ERROR < *at) {
             return fail("I4", token.run, "begins before its time".into());
         }
+        let keeps = self.keeps(run.head.job);
         let executions = self.executions.entry(token.run).or_default();
-        let keeps = self.jobs[&run.head.job].spec.on_disconnect == OnDisconnect::Keep;
         if let Some((other, on)) = executions.now.first_key_value().filter(|_| !keeps) {
             let what = format!(
                 "attempt {} begins on {node} while attempt {} executes on {on}",
@@ -361,6 +358,32 @@ impl Checker {
         }
     }
 
+    /// Tasks stand still with their machine.
+    pub(crate) fn suspended(&mut self, tokens: Vec<AttemptToken>) {
+        tokens.into_iter().for_each(|token| self.ends(token));
+    }
+
+    /// I11: tasks execute on with their machine, and no other attempt of their run does.
+    pub(crate) fn woken(&mut self, node: NodeId, tokens: Vec<AttemptToken>, core: &MemCore) -> Verdict {
+        for token in tokens {
+            let keeps = core.run(token.run).is_some_and(|run| self.keeps(run.head.job));
+            let executions = self.executions.entry(token.run).or_default();
+            if let Some((other, on)) = executions.now.first_key_value().filter(|_| !keeps) {
+                let what = format!(
+                    "attempt {} goes on on {node} after a suspend while attempt {} executes on {on}",
+                    token.number, other.number
+                );
+                return fail("I11", token.run, what);
+            }
+            executions.now.insert(token, node);
+        }
+        Ok(())
+    }
+
+    fn keeps(&self, job: JobId) -> bool {
+        self.jobs[&job].spec.on_disconnect == OnDisconnect::Keep
+    }
+
     /// A task ended well.
     pub(crate) fn succeeded(&mut self, token: AttemptToken) {
         self.executions.entry(token.run).or_default().succeeded = Some(token.number);
@@ -369,7 +392,6 @@ impl Checker {
     /// The store's clock jumped and is now `offset` ahead of true time.
     pub(crate) fn clock_jumped(&mut self, offset: i64) {
         self.clock_ahead = self.clock_ahead.max(offset);
-        self.clock_jumped = true;
     }
 
     /// Runs whose tasks execute.

@@ -5,8 +5,10 @@ use mainspring_model::{CellId, Epoch, NodeId, Timestamp};
 use mainspring_store::{Transaction, Write};
 use mainspring_store_mem::Change;
 
+use crate::changes::Unconfirmed;
 use crate::checker::Violation;
 use crate::plan::Host;
+use crate::scheduler::Scheduler;
 use crate::store::{Ask, Told};
 use crate::timed;
 use crate::world::{Item, NOBODY, ToScheduler, World};
@@ -48,7 +50,10 @@ impl World {
         let leases = self.store.core.leases();
         let granted =
             |cell| leases.iter().find(|lease| lease.cell == cell).map_or(Epoch(0), |lease| lease.epoch);
-        self.checker.changed(&changes, &self.store.core, granted)?;
+        let decided = |cell, epoch, clock| {
+            self.schedulers.iter().find_map(|scheduler| scheduler.when(cell, epoch, clock))
+        };
+        self.checker.changed(&changes, &self.store.core, granted, decided)?;
         if let Some(transaction) = transaction {
             self.written(&transaction, &changes)?;
             self.cancel_calls();
@@ -56,7 +61,10 @@ impl World {
         let is_away = |node| !self.agents.iter().any(|agent| agent.node.id == node && agent.alive);
         self.checker.look_at_goodbyes(&self.store.core, is_away)?;
         let Some(told) = told else { return Ok(()) };
-        if let Told::Asked(mainspring_store::LeaseGrant::Granted(lease)) = &told {
+        if let Told::Clock(_, told) = &told
+            && let Told::Asked(mainspring_store::LeaseGrant::Granted(lease)) = &**told
+        {
+            self.taken_at = self.now;
             self.trace.say(self.now, format_args!("s{scheduler} owns {} under {}", lease.cell, lease.epoch));
         }
         for at in self.net.arrivals(self.now, Host::Store, Host::Scheduler(scheduler)).into_iter().flatten() {
@@ -77,15 +85,17 @@ impl World {
         let late = self.schedulers.iter().map(|scheduler| scheduler.late_max).max().unwrap_or_default();
         self.heeded.committed(self.now, &written, changes, decided, late)?;
         self.needs.committed(&written, changes)?;
+        self.changes.committed(changes, (&self.store.core, self.plan.cells), &self.jobs)?;
         self.backfills.committed(&written, changes, &self.store.core)
     }
 
-    /// Somebody puts jobs anew. Whether the owner is told, or finds out, is chance.
+    /// Jobs are put anew, each at one of the schedulers. Some of those never ask the owner, and answer nobody.
     pub(crate) fn put_jobs(&mut self) -> Result<(), Violation> {
         for (job, request) in self.operators.puts(self.now) {
             let sim = &self.jobs[job];
-            let now = Timestamp::from_micros(self.now + self.store.clock_offset);
-            if self.now < self.store.down_until {
+            let now = self.store.clock(self.now);
+            let server = self.changes.rng.index(self.schedulers.len());
+            if self.now < self.store.down_until || !self.acts(server) {
                 continue;
             }
             let at = (self.plan.cells, self.store.calendar);
@@ -95,15 +105,35 @@ impl World {
             self.puts += 1;
             self.trace.say(self.now, format_args!("{id} is put anew"));
             self.written(&transaction, &[])?;
-            if self.rng.chance(50) {
-                let event = Event::TriggersChanged { request: RequestId(request), job: id };
-                for scheduler in 0..self.schedulers.len() {
-                    let what = ToScheduler::Node { cell, event: event.clone() };
-                    self.send_scheduler(Host::Client, scheduler, what);
-                }
+            let version = self.store.core.job(id).map_or(0, |job| job.current_version);
+            if self.changes.rng.chance(80) {
+                let life = self.schedulers[server].life;
+                let change = Unconfirmed::new((id, version), cell, request, (server, life));
+                self.changes.written(change);
             }
         }
         Ok(())
+    }
+
+    /// Whoever took a change asks all schedulers about it: only the owner may confirm it.
+    pub(crate) fn confirm_changes(&mut self) {
+        let now = self.now;
+        let core = (now >= self.store.down_until).then_some(&self.store.core);
+        let lives = |(server, life): (usize, u64)| {
+            let scheduler: &Scheduler = &self.schedulers[server];
+            let is_same = scheduler.alive && scheduler.life == life;
+            (!is_same || scheduler.paused_until <= now).then_some(is_same)
+        };
+        for (server, cell, job, request) in self.changes.ask(now, core, lives) {
+            for scheduler in 0..self.schedulers.len() {
+                let event = Event::TriggersChanged { request: RequestId(request), job };
+                self.send_scheduler(Host::Scheduler(server), scheduler, ToScheduler::Node { cell, event });
+            }
+        }
+    }
+
+    fn acts(&self, server: usize) -> bool {
+        self.schedulers[server].alive && self.schedulers[server].paused_until <= self.now
     }
 
     /// Somebody changes the calendar. Whether the owners are told, or find out, is chance.
@@ -111,7 +141,7 @@ impl World {
         if self.now < self.store.down_until {
             return;
         }
-        let clock = Timestamp::from_micros(self.now + self.store.clock_offset);
+        let clock = self.store.clock(self.now);
         let Some((version, transaction)) = self.heeded.change(self.now, clock, &self.store.core) else {
             return;
         };
@@ -135,7 +165,7 @@ impl World {
         if self.now < self.store.down_until {
             return;
         }
-        let clock = Timestamp::from_micros(self.now + self.store.clock_offset);
+        let clock = self.store.clock(self.now);
         let calls = self.callers.act(self.now, clock, &self.jobs, (&self.store.core, self.plan.cells));
         for (cell, event) in calls {
             for scheduler in 0..self.schedulers.len() {

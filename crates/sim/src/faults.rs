@@ -67,9 +67,7 @@ impl World {
                 self.net.noise(until, lost, doubled, late_max)
             }
             FaultKind::HoldOwnersRequests { .. } => {
-                let owner = (0..self.schedulers.len())
-                    .find(|index| !self.schedulers[*index].owned(self.now).is_empty());
-                let Some(owner) = owner else {
+                let Some(owner) = self.owner() else {
                     // Nobody owns anything just now: somebody soon will.
                     self.agenda.at(self.now + SECOND, Item::Fault(kind));
                     return Ok(());
@@ -78,10 +76,23 @@ impl World {
             }
             FaultKind::LoseCommitAnswers { .. } => self.store.lose_answers_until = until,
             FaultKind::StoreDown { .. } => self.store.down_until = until,
-            FaultKind::WallClockJump { scheduler, by, .. } => {
-                self.schedulers[scheduler].kill();
-                self.schedulers[scheduler].offset += by;
+            FaultKind::WallClockJump { scheduler, by } => {
+                self.schedulers[scheduler].wall_offset += by;
                 self.wall_clock_jumps += 1;
+            }
+            FaultKind::Suspend { agent, .. } => {
+                self.agents[agent].suspend(self.now, until);
+                self.checker.suspended(self.agents[agent].executing());
+                self.suspends += 1;
+            }
+            FaultKind::Strand { .. } => {
+                let Some(owner) = self.owner() else {
+                    self.agenda.at(self.now + SECOND, Item::Fault(kind));
+                    return Ok(());
+                };
+                self.net.cut(Host::Scheduler(owner), Host::Store, until);
+                self.net.cut(Host::Store, Host::Scheduler(owner), until);
+                self.stranded += 1;
             }
             FaultKind::Asleep { days, .. } => {
                 self.schedulers.iter_mut().for_each(Scheduler::kill);
@@ -108,8 +119,25 @@ impl World {
         self.agents[agent].alive && self.agents[agent].executing().iter().any(is_long)
     }
 
-    pub(crate) fn fault_over(&mut self, kind: FaultKind) {
+    /// A scheduler that owns something.
+    fn owner(&self) -> Option<usize> {
+        (0..self.schedulers.len()).find(|index| !self.schedulers[*index].owned(self.now).is_empty())
+    }
+
+    /// A machine goes on where it was. The sidecar looks at the lease first: what is over by then ends before it executes on.
+    fn wake(&mut self, agent: usize) -> Result<(), Violation> {
+        if self.agents[agent].is_suspended(self.now) {
+            return Ok(()); // It was suspended again meanwhile.
+        }
+        let tasks = self.agents[agent].watch_lease(self.now);
+        self.do_agent(agent, Doings { tasks, ..Doings::default() })?;
+        let (node, tokens) = (self.agents[agent].node.id, self.agents[agent].executing());
+        self.checker.woken(node, tokens, &self.store.core)
+    }
+
+    pub(crate) fn fault_over(&mut self, kind: FaultKind) -> Result<(), Violation> {
         match kind {
+            FaultKind::Suspend { agent, .. } => self.wake(agent)?,
             FaultKind::LoseCommitAnswers { .. } if self.store.unknown == 0 => {
                 self.agenda.at(self.now + 3 * SECOND, Item::Fault(kind));
             }
@@ -120,9 +148,6 @@ impl World {
                 self.agenda.at(self.now + 3 * SECOND, Item::Fault(kind));
             }
             FaultKind::KillScheduler { scheduler, .. } if !self.schedulers[scheduler].alive => {
-                self.start_scheduler(scheduler)
-            }
-            FaultKind::WallClockJump { scheduler, .. } if !self.schedulers[scheduler].alive => {
                 self.start_scheduler(scheduler)
             }
             FaultKind::Asleep { .. } => {
@@ -144,5 +169,6 @@ impl World {
             }
             _ => {}
         }
+        Ok(())
     }
 }

@@ -188,6 +188,49 @@ const JOBS: &[(&str, Nature, &str)] = &[
         Nature::Ordinary,
         "script: exit 0\nparameters: {delivery: {type: integer, default: 0}}\ntriggers: [{webhook: {}, count: 3}]",
     ),
+    ("retimed", Nature::Ordinary, "script: exit 0"),
+    ("refollows", Nature::Ordinary, "script: exit 0"),
+    // Templates that pass every check and fail in the second half of each minute.
+    (
+        "poisoned",
+        Nature::Ordinary,
+        "script: exit 0\nparameters: {day: {type: string, default: ''}}\n\
+         triggers: [{name: clock, every: 7s, misfire: {policy: all, max: 99}, until: 1970-01-01T00:01:40Z, \
+         parameters: {day: \"{{ 'x' if (logical_time | date('%S')) < '30' else logical_time | plus_days(9999999) }}\"}}, \
+         {name: rest, delay: 3s, \
+         parameters: {day: \"{{ 'x' if (logical_time | date('%S')) < '30' else logical_time | plus_days(9999999) }}\"}}]",
+    ),
+    (
+        "poisoned-key",
+        Nature::Ordinary,
+        "script: exit 0\nparameters: {second: {type: string, default: ''}}\n\
+         concurrency: {limit: 2, key: \"{{ params.second if params.second < '30' else params.second * 1000000 }}\"}\n\
+         triggers: [{every: 6s, misfire: skip, until: 1970-01-01T00:01:40Z, \
+         parameters: {second: \"{{ logical_time | date('%S') }}\"}}]",
+    ),
+];
+
+/// Jobs that begin without triggers, and what their later versions have: triggers come, change and go.
+const CHANGING: &[(&str, &[&str])] = &[
+    (
+        "retimed",
+        &[
+            "{name: ticks, every: 3s, until: 1970-01-01T00:01:40Z}",
+            "{name: ticks, every: 4s, until: 1970-01-01T00:01:40Z}, \
+             {name: tocks, every: 5s, misfire: skip, until: 1970-01-01T00:01:40Z}",
+            "{name: tocks, every: 5s, misfire: skip, until: 1970-01-01T00:01:40Z}",
+            "",
+        ],
+    ),
+    (
+        "refollows",
+        &[
+            "{name: ends, after: {job: followed, on: any}}",
+            "{name: ticks, every: 6s, until: 1970-01-01T00:01:40Z}",
+            "{name: ends, after: followed}, {name: ticks, every: 6s, until: 1970-01-01T00:01:40Z}",
+            "",
+        ],
+    ),
 ];
 
 /// Jobs that only a world has in which nobody is there for ninety days. The clocks of the zone are turned in between.
@@ -255,6 +298,13 @@ fn job(n: usize, name: &str, nature: Nature, body: &str) -> SimJob {
         }
         Arc::new(spec)
     });
+    let changing = CHANGING.iter().find(|(of, _)| *of == name).map(|(_, versions)| {
+        let version = |triggers: &&str| {
+            let text = format!("{text}triggers: [{triggers}]\n");
+            Arc::new(spec::parse(&text, Format::Yaml).unwrap_or_else(|errors| panic!("job {name}: {errors}")))
+        };
+        versions.iter().map(version).collect()
+    });
     let created_at = Timestamp::ZERO;
     let job = Job {
         id: JobId::new(created_at, n as u128 + 1),
@@ -267,7 +317,13 @@ fn job(n: usize, name: &str, nature: Nature, body: &str) -> SimJob {
         updated_at: created_at,
     };
     let spec = Arc::new(spec);
-    SimJob { job, spec, later: later.into(), nature, readable: name != "unreadable" }
+    SimJob {
+        job,
+        spec,
+        later: changing.unwrap_or_else(|| later.into()),
+        nature,
+        readable: name != "unreadable",
+    }
 }
 
 impl SimJob {
@@ -293,6 +349,11 @@ impl SimJob {
     /// Whether it is one of a crowd.
     pub(crate) fn is_of_a_crowd(&self) -> bool {
         self.spec.triggers.len() == CROWD_PER_JOB
+    }
+
+    /// Whether its triggers come and go with its versions.
+    pub(crate) fn is_changing(&self) -> bool {
+        CHANGING.iter().any(|(name, _)| *name == self.spec.name.as_str())
     }
 
     /// Whether it has triggers that somebody may put anew.

@@ -14,6 +14,7 @@ use mainspring_store_mem::{Change, MemCore};
 use crate::calendars::Versions;
 use crate::checker::{Verdict, Violation, fail};
 use crate::jobs::SimJob;
+use crate::spoil::POISON;
 use crate::timed::Planned;
 use crate::written::Written;
 
@@ -31,6 +32,8 @@ pub(crate) struct Told {
     pub self_paused: u64,
     /// Moments that a calendar left out.
     pub left_out: u64,
+    /// Moments whose templates could not be rendered, and were told as missed.
+    pub poisoned: u64,
 }
 
 /// A trigger and all that was told of it.
@@ -50,7 +53,7 @@ struct Known {
     covered: Timestamp,
     /// The ends that it has to follow, and those that it has not followed yet.
     ended: BTreeSet<RunId>,
-    pending: usize,
+    pending: Vec<End>,
     is_paused: bool,
 }
 
@@ -93,7 +96,7 @@ impl Ledgers {
                     made_up: BTreeSet::new(),
                     covered: Timestamp::ZERO,
                     ended: BTreeSet::new(),
-                    pending: 0,
+                    pending: Vec::new(),
                     is_paused: false,
                 };
                 ledgers.of.insert((sim.job.id, trigger.name.as_str().into()), known);
@@ -112,9 +115,11 @@ impl Ledgers {
                 let is_there = |end: &&End| {
                     let run = core.run(end.run);
                     end.unsure.is_none()
-                        || run.is_some_and(|run| end.is_of(run.status.state, run.status.epoch))
+                        || run.is_some_and(|run| {
+                            end.is_of(run.status.state, run.status.epoch, run.status.finished_at)
+                        })
                 };
-                known.pending = list.iter().filter(is_there).count();
+                known.pending = list.iter().filter(is_there).copied().collect();
                 lists.insert(key.clone());
             }
         }
@@ -210,6 +215,17 @@ impl Ledgers {
         if line.run.is_some_and(|run| core.run(run).is_none()) {
             return violation("I3", key, format!("{line:?} names a run that never was"));
         }
+        let is_poison = !known.trigger.parameters.is_empty() && known.trigger.parameters_at(planned).is_err();
+        if is_poison && line.run.is_some() && line.outcome != Outcome::Merged {
+            return violation(
+                "I20",
+                key,
+                format!("{line:?} has a run, and its parameters cannot be rendered"),
+            );
+        }
+        let is_told =
+            line.outcome == Outcome::Missed && POISON.iter().any(|words| line.reason.contains(words));
+        self.told.poisoned += u64::from(is_told);
         let fired = known.lines.values().filter(|line| line.outcome == Outcome::Fired).count();
         match known.trigger.count.map(|count| count.get() as usize) {
             Some(count) if fired > count => {
@@ -276,9 +292,10 @@ impl Ledgers {
         if known.follows.is_none() {
             return Ok(());
         }
-        let (ended, lines, pending) = (known.ended.len(), known.lines.len(), known.pending);
+        let (ended, lines, pending) = (known.ended.len(), known.lines.len(), known.pending.len());
         if ended != lines + pending {
-            let what = format!("{ended} ends, {lines} were followed, {pending} are to be");
+            let what =
+                format!("{ended} ends, {lines} were followed, {pending} are to be: {:?}", known.pending);
             return violation("after", key, what);
         }
         self.told.follows = self.told.follows.max(lines as u64);
@@ -324,9 +341,9 @@ impl Ledgers {
     /// When all is over, nothing is left to be followed.
     pub(crate) fn check_rest(&self) -> Verdict {
         for ((job, name), known) in &self.of {
-            if known.follows.is_some() && known.pending > 0 {
+            if known.follows.is_some() && !known.pending.is_empty() {
                 let key = TriggerKey { job: *job, name: (**name).into() };
-                return violation("after", &key, format!("{} ends were not followed", known.pending));
+                return violation("after", &key, format!("{} ends were not followed", known.pending.len()));
             }
         }
         Ok(())

@@ -10,6 +10,7 @@ mod agent;
 mod backfills;
 mod calendars;
 mod callers;
+mod changes;
 mod checker;
 mod client;
 mod exchange;
@@ -153,6 +154,10 @@ fn run_seeds(seeds: u64) -> ExitCode {
         sums.moves, sums.puts, sums.by_hand
     );
     println!(
+        "changes          {:>10}  confirmed by their owner ({} by a later one, {} ends followed)",
+        sums.changes_confirmed, sums.changes_outlived, sums.changes_followed
+    );
+    println!(
         "backfills        {:>10}  ({} stopped, {} moments made up for, {} left alone)",
         sums.backfills, sums.stopped, sums.made_up, sums.left_alone
     );
@@ -168,9 +173,10 @@ fn run_seeds(seeds: u64) -> ExitCode {
         "calendars        {:>10}  changed, {} moments left out, {} fired that another version leaves out",
         sums.calendar_changes, sums.left_out, sums.judged
     );
+    println!("poison           {:>10}  moments whose templates could not be rendered", sums.poisoned);
     println!(
-        "wall clocks      {:>10}  jumped by a day, {} days nobody was there",
-        sums.wall_clock_jumps, sums.days_asleep
+        "wall clocks      {:>10}  jumped by a day, {} machines were suspended, {} owners cut off from the store, {} days nobody was there",
+        sums.wall_clock_jumps, sums.suspends, sums.stranded, sums.days_asleep
     );
     println!("crowds           {:>10}  of 10,000 triggers", sums.crowds);
     println!("faults injected  {:>10}", sums.faults);

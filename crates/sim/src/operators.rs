@@ -22,6 +22,8 @@ use crate::world::ToScheduler;
 const PATIENCE: i64 = 3 * SECOND;
 /// How often they look for a node that is gone.
 const LOSES: i64 = 6;
+/// How often each job is put anew whose triggers come and go.
+const CHANGES: usize = 7;
 /// Requests from here on are theirs.
 pub(crate) const OPERATE: u64 = 1 << 33;
 
@@ -325,6 +327,11 @@ fn trigger_acts(plan: &Plan, jobs: &[SimJob]) -> Vec<Act> {
             _ => What::Put(job),
         };
         acts.push(Act::new(what, begin_at, end_at));
+    }
+    let mut rng = Rng::new(plan.seed, "changes");
+    for job in (0..jobs.len()).filter(|job| jobs[*job].is_changing()) {
+        let puts = (0..CHANGES).map(|_| rng.range(3 * SECOND, BUSY_UNTIL));
+        acts.extend(puts.map(|at| Act::new(What::Put(job), at, at)));
     }
     for (n, sim) in jobs.iter().enumerate() {
         for (m, trigger) in sim.spec.triggers.iter().enumerate() {

@@ -112,8 +112,12 @@ pub(crate) enum FaultKind {
     StoreDown { span: i64 },
     /// The store's clock jumps.
     StoreClockJump { by: i64 },
-    /// The wall clock of a scheduler's machine jumps. It is looked at when the process starts, which it does.
-    WallClockJump { scheduler: usize, by: i64, down: i64 },
+    /// The wall clock of a scheduler's machine jumps.
+    WallClockJump { scheduler: usize, by: i64 },
+    /// An agent's machine is suspended, with its tasks, and goes on where it was.
+    Suspend { agent: usize, span: i64 },
+    /// The owner is cut off from the store, and from nobody else.
+    Strand { span: i64 },
     /// Nobody is there for so long.
     Asleep { span: i64, days: i64 },
 }
@@ -147,7 +151,7 @@ impl Plan {
             faults.push(Fault { at, kind: any_fault(&mut rng, schedulers, agents) });
         }
         let profile = Profile::of(seed);
-        faults.extend(clock_faults(seed, schedulers, profile));
+        faults.extend(clock_faults(seed, (schedulers, agents), profile));
         let is_patient = seed.is_multiple_of(PATIENT_SEEDS);
         if is_patient {
             // Longer than others may be away.
@@ -161,7 +165,7 @@ impl Plan {
 }
 
 /// What clocks do.
-fn clock_faults(seed: u64, schedulers: usize, profile: Profile) -> Vec<Fault> {
+fn clock_faults(seed: u64, (schedulers, agents): (usize, usize), profile: Profile) -> Vec<Fault> {
     let mut rng = Rng::new(seed, "clocks");
     let mut faults = Vec::new();
     if profile == Profile::Long {
@@ -170,9 +174,17 @@ fn clock_faults(seed: u64, schedulers: usize, profile: Profile) -> Vec<Fault> {
     }
     for _ in 0..rng.range(0, 3) {
         let by = if rng.chance(50) { DAY } else { -DAY };
-        let (scheduler, down) = (rng.index(schedulers), rng.range(SECOND / 10, 20 * SECOND));
+        let scheduler = rng.index(schedulers);
         let at = rng.range(2 * SECOND, BUSY_UNTIL);
-        faults.push(Fault { at, kind: FaultKind::WallClockJump { scheduler, by, down } });
+        faults.push(Fault { at, kind: FaultKind::WallClockJump { scheduler, by } });
+    }
+    if rng.chance(40) {
+        let (agent, span) = (rng.index(agents), rng.range(5, 40) * SECOND);
+        faults.push(Fault { at: rng.range(5, 90) * SECOND, kind: FaultKind::Suspend { agent, span } });
+    }
+    if rng.chance(60) {
+        let span = rng.range(20, 90) * SECOND;
+        faults.push(Fault { at: rng.range(5, 90) * SECOND, kind: FaultKind::Strand { span } });
     }
     // The store's clock goes back by a day, an owner sees it, and it is put right again.
     if profile == Profile::Ordinary && rng.chance(8) {
@@ -184,8 +196,7 @@ fn clock_faults(seed: u64, schedulers: usize, profile: Profile) -> Vec<Fault> {
             faults.push(Fault { at: at + 1, kind: FaultKind::Asleep { span, days: 0 } });
         }
     }
-    // It jumps by a day, and nothing else: owners go on, and whoever takes over for another reason sees it. When it went back,
-    // nothing comes to rest before somebody sees it put right.
+    // It jumps by a day, and nothing else: owners follow it. When it went back, their time stands still until it is put right.
     if profile == Profile::Ordinary && rng.chance(8) {
         let at = rng.range(10, 60) * SECOND;
         let jump = |at, by| Fault { at, kind: FaultKind::StoreClockJump { by } };
@@ -193,8 +204,7 @@ fn clock_faults(seed: u64, schedulers: usize, profile: Profile) -> Vec<Fault> {
             faults.push(jump(at, DAY));
         } else {
             let right = at + rng.range(15, 40) * SECOND;
-            let kind = FaultKind::Asleep { span: rng.range(SECOND, 5 * SECOND), days: 0 };
-            faults.extend([jump(at, -DAY), jump(right, DAY), Fault { at: right + 1, kind }]);
+            faults.extend([jump(at, -DAY), jump(right, DAY)]);
         }
     }
     faults
@@ -235,6 +245,7 @@ fn any_fault(rng: &mut Rng, schedulers: usize, agents: usize) -> FaultKind {
             doubled: rng.range(1, 30) as u64,
             late_max: rng.range(SECOND / 10, 20 * SECOND),
         },
+        9 if rng.chance(30) => FaultKind::StoreDown { span: rng.range(12, 50) * SECOND },
         9 => FaultKind::StoreDown { span: rng.range(SECOND / 2, 12 * SECOND) },
         10 => FaultKind::LoseCommitAnswers { span: rng.range(SECOND / 2, 4 * SECOND) },
         _ => {
@@ -255,7 +266,6 @@ impl FaultKind {
             | Self::KillAgent { down, .. }
             | Self::Reboot { down, .. }
             | Self::Wipe { down, .. }
-            | Self::WallClockJump { down, .. }
             | Self::Leave { down, .. }
             | Self::KillWhileBusy { down, .. } => *down,
             Self::Pause { span, .. }
@@ -264,8 +274,10 @@ impl FaultKind {
             | Self::HoldOwnersRequests { span }
             | Self::LoseCommitAnswers { span }
             | Self::Asleep { span, .. }
+            | Self::Suspend { span, .. }
+            | Self::Strand { span }
             | Self::StoreDown { span } => *span,
-            Self::StoreClockJump { .. } => 0,
+            Self::StoreClockJump { .. } | Self::WallClockJump { .. } => 0,
         }
     }
 }

@@ -47,7 +47,10 @@ plants! {
     ForgetStarts, "forget-starts", "a new owner does not know what the old one started under a rate limit";
     Overbooking, "overbooking", "the owner believes that runs need a quarter of what they need";
     EndlessRetries, "endless-retries", "the owner does not know how many retries there are";
-    FastClock, "fast-clock", "the scheduler's clock runs an hour ahead";
+    WallClock, "wall-clock", "a scheduler goes by its own wall clock instead of the store's";
+    DeafToClock, "deaf-to-clock", "a scheduler reads the store's clock once and never follows it";
+    SleepyClock, "sleepy-clock", "a node counts its lease on a clock that stands still while the machine is suspended";
+    HastySuccessor, "hasty-successor", "a new owner gives up nodes whose leases the old one may still extend";
     ForgetPause, "forget-pause", "a scheduler does not look at whether a job is paused when it reads or takes its runs";
     ForgetDrain, "forget-drain", "a new owner takes nodes that are being emptied for nodes in service";
     ForgetNode, "forget-node", "a new owner reads that something runs, but not where";
@@ -69,7 +72,11 @@ plants! {
     ForgetSuccess, "forget-success", "a new owner does not know which jobs have succeeded that a trigger needs";
     OldCalendar, "old-calendar", "an owner never reads what a calendar says by now";
     DeafToCalendars, "deaf-to-calendars", "an owner does not hear that a calendar changed";
+    HastyPut, "hasty-put", "a change of a job is acknowledged when it is written, whether or not its owner knows of it";
+    ConfirmUnread, "confirm-unread", "a scheduler confirms a change of a job that it has not read";
     DropReads, "drop-reads", "an answer of the store that is lost is not asked for again";
+    SilentPoison, "silent-poison", "a moment whose templates cannot be rendered is passed over without a line";
+    DeadlyPoison, "deadly-poison", "an owner dies of a moment whose templates cannot be rendered, and so does the next one";
 }
 
 impl Plant {

@@ -1,8 +1,10 @@
 //! What must hold when the faults are over and time has passed: every promise kept, nothing left behind,
 //! and the run of the simulation was not about nothing.
 
+use std::time::Duration;
+
 use mainspring_engine::{Cell, TriggerRow};
-use mainspring_model::{Reason, RunState};
+use mainspring_model::{Reason, RunState, limits};
 
 use crate::agent::Agent;
 use crate::checker::Violation;
@@ -15,6 +17,10 @@ use crate::world::World;
 const ACTED_WITHIN: i64 = 22 * SECOND;
 /// After a disturbance an owner may have to be found first: a lease's lifetime, a renewal, a load, a silence.
 const CALM: i64 = 45 * SECOND;
+/// Nothing was disturbed for so long: an owner that lives has read its clock and looked at its triggers.
+const SETTLED: i64 = 20 * SECOND;
+/// How late a moment may be when nothing is disturbed: readings of clocks, jitter, looks that are asked again.
+const LATE_MAX: Duration = Duration::from_secs(30);
 
 impl World {
     /// Checks the world at rest.
@@ -88,7 +94,10 @@ impl World {
 
     /// I22: when nothing but machines failed for a while, what ran on a dead machine has been given up.
     pub(crate) fn check_dead_nodes(&self) -> Result<(), Violation> {
-        let calm_since = self.disturbed_until.max(BUSY_UNTIL / 10) + CALM;
+        // A new owner waits for as long as the old one may have extended the leases of nodes.
+        let successor = limits::STORE_OUTAGE_MAX.as_micros() as i64;
+        let calm_since =
+            (self.disturbed_until.max(BUSY_UNTIL / 10) + CALM).max(self.taken_at + CALM + successor);
         let is_over = |agent: &&Agent| {
             let patience = agent.patience_beyond_others();
             let dead_since = agent.down_since + ACTED_WITHIN;
@@ -107,6 +116,26 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    /// I4: when nothing was disturbed for a while, no planned moment is due for long by the store's clock.
+    pub(crate) fn check_punctual(&self) -> Result<(), Violation> {
+        if self.now < self.disturbed_until.max(self.taken_at) + SETTLED || self.now % SECOND != 0 {
+            return Ok(());
+        }
+        let late = self.store.clock(self.now) - LATE_MAX;
+        let may_wait = |row: &TriggerRow| self.may_wait(row);
+        match timed::late(&self.store.core, &self.jobs, self.plan.cells, late, may_wait) {
+            None => Ok(()),
+            Some(row) => Err(Violation {
+                invariant: "I4",
+                what: format!(
+                    "{} of {} is late by the store's clock: {:?}",
+                    row.key.name, row.key.job, row.state
+                ),
+                about: vec![row.key.job.to_string()],
+            }),
+        }
     }
 
     /// Whatever waits has a reason that names what is lacking.
@@ -171,9 +200,15 @@ impl World {
             needs_missed: self.needs.seen.missed,
             calendar_changes: self.heeded.changes(),
             left_out: self.ledgers.told.left_out,
+            poisoned: self.ledgers.told.poisoned,
             judged: self.heeded.judged,
             puts: self.puts,
+            changes_confirmed: self.changes.confirmed,
+            changes_outlived: self.changes.outlived,
+            changes_followed: self.changes.ends,
             wall_clock_jumps: self.wall_clock_jumps,
+            suspends: self.suspends,
+            stranded: self.stranded,
             days_asleep: self.days_asleep,
             crowds: u64::from(self.plan.profile == Profile::Crowd),
             acknowledged_percent: self.client.acknowledged_percent(),

@@ -74,6 +74,7 @@ pub(crate) fn shrink(plan: &Plan, plant: Option<Plant>) -> Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::{Fault, FaultKind};
 
     #[test]
     fn the_same_seed_tells_the_same_story() {
@@ -89,8 +90,11 @@ mod tests {
 
     #[test]
     fn a_planted_bug_is_caught_and_its_faults_are_made_fewer() {
+        // Half of a clock that goes back and is put right never comes to rest.
+        let jumps = |fault: &Fault| matches!(fault.kind, FaultKind::StoreClockJump { .. });
         let caught = (1..=50)
             .map(Plan::new)
+            .filter(|plan| !plan.faults.iter().any(jumps))
             .find(|plan| run(plan, Some(Plant::ForgetDrain), false).violation.is_some());
         let plan = caught.expect("an owner that forgets drains is caught within 50 seeds");
         let small = shrink(&plan, Some(Plant::ForgetDrain));

@@ -6,10 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_engine::{
-    Answer, Cell, Config, Event, LeaseAnswer, LeaseStep, LoadedRun, Message, Owner, OwnerConfig, RequestId,
-    ShelfRead, SpecRead, Submission, Success, Tenure, TriggersRead,
+    Answer, Cell, Config, Event, LeaseAnswer, LeaseStep, LoadedRun, Message, Now, Owner, OwnerConfig,
+    RequestId, ShelfRead, SpecRead, Submission, Success, Tenure, TriggersRead,
 };
-use mainspring_model::{CellId, Epoch, JobId, JobPause, MemberId, Name, RunHead, RunId, Timestamp};
+use mainspring_model::{
+    CellId, ClockReading, Elapsed, Epoch, JobId, JobPause, MemberId, Name, RunHead, RunId, StoreClock,
+    Timestamp,
+};
 use mainspring_store::{Outcome, Transaction, Write};
 
 use crate::calendars;
@@ -17,6 +20,7 @@ use crate::jobs::SimJob;
 use crate::plan::SECOND;
 use crate::plant::Plant;
 use crate::store::{Ask, Handover, PausesRead, Told};
+use crate::world::TICK;
 
 /// A question that got no answer is asked again after this.
 const PATIENCE: i64 = 2 * SECOND;
@@ -55,10 +59,10 @@ struct Question {
 struct Seat {
     owner: Owner,
     cell: Option<Cell>,
-    /// What the cell's clock is ahead of the process's: it takes the store's time when it is taken over, and
-    /// from then on only moves on.
-    shift: i64,
 }
+
+/// What a process's idea of the store's clock showed, tick by tick, in one of its lives: true time, and the store's.
+type Shown = Vec<(i64, Timestamp)>;
 
 /// One scheduler process, in one of its lives.
 #[derive(Debug)]
@@ -66,9 +70,13 @@ pub(crate) struct Scheduler {
     pub alive: bool,
     pub paused_until: i64,
     pub life: u64,
-    /// The rate of its clock, in millionths, and its offset to the store's.
+    /// The rate of its elapsed clock, in millionths, and where that began.
     pub rate: i64,
     pub offset: i64,
+    /// How far its wall clock, which decides nothing, is ahead of true time.
+    pub wall_offset: i64,
+    /// The store's clock as it follows it; none before the first reading.
+    store_clock: Option<StoreClock>,
     pub takeovers: u64,
     pub member: MemberId,
     seats: BTreeMap<CellId, Seat>,
@@ -77,8 +85,9 @@ pub(crate) struct Scheduler {
     pub jobs: Arc<Vec<SimJob>>,
     config: Config,
     pub plant: Option<Plant>,
-    /// The clocks that it had for its cells: rate and offset.
-    clocks: BTreeMap<(CellId, Epoch), (i64, i64)>,
+    /// What its clock showed in each of its lives, and in which of them it owned a cell.
+    shown: Vec<Shown>,
+    owned_in: BTreeMap<(CellId, Epoch), usize>,
     /// The longest that what it read of jobs was on its way.
     pub late_max: i64,
 }
@@ -96,6 +105,8 @@ impl Scheduler {
             life: 0,
             rate: clock.0,
             offset: clock.1,
+            wall_offset: 0,
+            store_clock: None,
             takeovers: 0,
             member: MemberId::MIN,
             seats: BTreeMap::new(),
@@ -104,7 +115,8 @@ impl Scheduler {
             jobs,
             config,
             plant,
-            clocks: BTreeMap::new(),
+            shown: Vec::new(),
+            owned_in: BTreeMap::new(),
             late_max: 0,
         }
     }
@@ -115,10 +127,11 @@ impl Scheduler {
         self.life += 1;
         self.member = member;
         self.questions.clear();
-        let clock = self.clock(now);
-        let seat = |cell| {
-            (cell, Seat { owner: Owner::new(OwnerConfig::new(cell, member), clock), cell: None, shift: 0 })
-        };
+        self.store_clock = None;
+        self.shown.push(Shown::new());
+        let clock = self.elapsed(now);
+        let seat =
+            |cell| (cell, Seat { owner: Owner::new(OwnerConfig::new(cell, member), clock), cell: None });
         self.seats = (0..self.config.cells).map(CellId).map(seat).collect();
     }
 
@@ -129,27 +142,42 @@ impl Scheduler {
         self.questions.clear();
     }
 
-    /// Its view of the store's clock: monotonic, with its own rate.
-    pub(crate) fn clock(&self, now: i64) -> Timestamp {
-        Timestamp::from_micros(now + now * self.rate / 1_000_000 + self.offset)
+    /// Its elapsed clock: its own rate, an arbitrary beginning, and nothing stops it.
+    pub(crate) fn elapsed(&self, now: i64) -> Elapsed {
+        Elapsed::from_micros(now + now * self.rate / 1_000_000 + self.offset)
     }
 
-    /// The clock of a cell that it owns.
-    pub(crate) fn cell_clock(&self, now: i64, cell: CellId) -> Timestamp {
-        let shift = self.seats.get(&cell).map_or(0, |seat| seat.shift);
-        Timestamp::from_micros(self.clock(now).as_micros() + shift)
+    /// Both of its clocks. Before the first reading it knows nothing of the store's.
+    pub(crate) fn both(&self, now: i64) -> Now {
+        let elapsed = self.elapsed(now);
+        if self.plant == Some(Plant::WallClock) {
+            return Now { elapsed, store: Timestamp::from_micros(now + self.wall_offset) };
+        }
+        let store = self.store_clock.as_ref().map_or(Timestamp::ZERO, |clock| clock.now(elapsed));
+        Now { elapsed, store }
     }
 
-    /// When it was so late on the clock that it had for a cell as its owner, if it was.
+    /// The store's clock was read; the question was asked at `asked_at`.
+    fn read_clock(&mut self, now: i64, asked_at: i64, store: Timestamp) {
+        let (asked, answered) = (self.elapsed(asked_at), self.elapsed(now));
+        let reading = ClockReading { asked, answered, store };
+        match &mut self.store_clock {
+            Some(_) if self.plant == Some(Plant::DeafToClock) => {}
+            Some(clock) => drop(clock.read(reading)),
+            None => self.store_clock = Some(StoreClock::new(reading)),
+        }
+    }
+
+    /// When its clock showed this as the owner of a cell, if it did: a tick too early at most.
     pub(crate) fn when(&self, cell: CellId, epoch: Epoch, clock: Timestamp) -> Option<i64> {
-        let (rate, offset) = self.clocks.get(&(cell, epoch))?;
-        let scaled = i128::from(clock.as_micros() - offset) * 1_000_000 / i128::from(1_000_000 + rate);
-        i64::try_from(scaled).ok()
+        let shown = self.shown.get(*self.owned_in.get(&(cell, epoch))?)?;
+        let first = shown.partition_point(|(_, shown)| *shown < clock);
+        Some(shown.get(first).or(shown.last())?.0 - TICK)
     }
 
     /// Cells that it owns and acts for.
     pub(crate) fn owned(&self, now: i64) -> Vec<CellId> {
-        let clock = self.clock(now);
+        let clock = self.elapsed(now);
         let owns = |(cell, seat): (&CellId, &Seat)| {
             (seat.owner.epoch(clock).is_some() && seat.cell.as_ref().is_some_and(Cell::is_loaded))
                 .then_some(*cell)
@@ -163,12 +191,16 @@ impl Scheduler {
 
     /// Time passed: leases, timers, unanswered questions.
     pub(crate) fn tick(&mut self, now: i64) -> Vec<Doing> {
-        let clock = self.clock(now);
+        let both = self.both(now);
+        let clock = both.elapsed;
+        if let Some(shown) = self.shown.last_mut().filter(|_| self.store_clock.is_some()) {
+            shown.push((now, both.store));
+        }
         let mut doings = Vec::new();
         for cell_id in self.seats.keys().copied().collect::<Vec<_>>() {
             let Some(seat) = self.seats.get_mut(&cell_id) else { continue };
-            let step = seat.owner.step(clock);
-            let lost = seat.owner.epoch(clock).is_none()
+            let step = seat.owner.step(both);
+            let lost = (seat.owner.epoch(clock).is_none() && !seat.owner.is_stranded(clock))
                 || seat.cell.as_ref().is_some_and(|cell| cell.diverged().is_some());
             if lost && seat.cell.is_some() && self.plant != Some(Plant::TakeoverAtOnce) {
                 self.drop_cell(clock, cell_id);
@@ -212,11 +244,17 @@ impl Scheduler {
 
     /// Something for a cell: from a node, from a client, from the engine's own clock.
     pub(crate) fn handle(&mut self, now: i64, cell_id: CellId, mut event: Event, doings: &mut Vec<Doing>) {
-        let clock = self.cell_clock(now, cell_id);
+        let clock = self.both(now);
         self.spoil_call(&mut event);
         self.see_off(cell_id, &event, doings);
+        if self.confirms_unread(&event, doings) {
+            return;
+        }
         let Some(cell) = self.seats.get_mut(&cell_id).and_then(|seat| seat.cell.as_mut()) else { return };
         cell.handle(clock, event);
+        if let Some(why) = cell.defect() {
+            panic!("{cell_id} broke a rule: {why}");
+        }
         self.pump(now, cell_id, doings);
     }
 
@@ -231,7 +269,10 @@ impl Scheduler {
     ) {
         let pause = pause.filter(|_| self.plant != Some(Plant::ForgetPause));
         let cell_id = CellId::of(&head.namespace, self.config.cells);
-        let clock = self.clock(now);
+        // A process that has not read the store's clock yet takes nothing.
+        if self.store_clock.is_none() {
+            return;
+        }
         let run = head.id;
         if self.owned(now).contains(&cell_id) {
             let spec = self.engine_spec(&self.jobs[job].spec);
@@ -243,7 +284,7 @@ impl Scheduler {
             return;
         }
         let mut head = head;
-        head.created_at = clock;
+        head.created_at = self.both(now).store;
         head.keys = mainspring_engine::render_keys(&self.jobs[job].spec, &head.params).ok().flatten();
         let transaction = Transaction::unfenced(vec![Write::insert_arrived(head, cell_id)]);
         self.ask(now, Purpose::Insert { request, run, cell: cell_id }, Ask::Commit(transaction), doings);
@@ -256,9 +297,12 @@ impl Scheduler {
             let messages = cell.take_messages();
             let quiet = batch.is_none() && messages.is_empty();
             if let Some(batch) = batch {
+                if self.dies_of(&batch.transaction) {
+                    return self.drop_cell(self.elapsed(now), cell_id);
+                }
                 if self.plant == Some(Plant::ActBeforeCommit) {
                     let applied = vec![Outcome::Applied; batch.transaction.writes.len()];
-                    let clock = self.cell_clock(now, cell_id);
+                    let clock = self.both(now);
                     if let Some(cell) = self.seats.get_mut(&cell_id).and_then(|seat| seat.cell.as_mut()) {
                         cell.committed(clock, &applied);
                     }
@@ -314,6 +358,13 @@ impl Scheduler {
             return doings; // Asked again when patience ends.
         }
         let Some(question) = self.questions.remove(&number) else { return doings };
+        let told = match told {
+            Told::Clock(clock, told) => {
+                self.read_clock(now, question.asked_at, clock);
+                *told
+            }
+            told => told,
+        };
         match (question.purpose, told) {
             (Purpose::Lease(cell), Told::Seen(lease)) => {
                 if self.plant == Some(Plant::TakeoverAtOnce) {
@@ -334,7 +385,7 @@ impl Scheduler {
                 self.committed(now, cell, &outcomes, &mut doings)
             }
             (Purpose::Commit(cell), Told::FenceLost) => {
-                let clock = self.clock(now);
+                let clock = self.elapsed(now);
                 self.drop_cell(clock, cell);
             }
             (Purpose::Read(cell), Told::Shelf(query, page, pauses)) => {
@@ -344,7 +395,7 @@ impl Scheduler {
                 self.handle(now, cell, Event::ShelfRead(Box::new(read)), &mut doings);
             }
             (Purpose::Read(cell), Told::Records(query, page)) => {
-                let rows = self.spoil_triggers(cell, self.cell_clock(now, cell), page.rows);
+                let rows = self.spoil_triggers(cell, self.both(now).store, page.rows);
                 let rows = self.spoil_news(query.kind, rows);
                 let read = TriggersRead { query, rows, more: page.more };
                 self.handle(now, cell, Event::TriggersRead(Box::new(read)), &mut doings);
@@ -375,38 +426,37 @@ impl Scheduler {
     }
 
     fn lease_answered(&mut self, now: i64, cell_id: CellId, answer: LeaseAnswer, doings: &mut Vec<Doing>) {
-        let clock = self.clock(now);
+        let clock = self.elapsed(now);
         let Some(seat) = self.seats.get_mut(&cell_id) else { return };
         let granted = seat.owner.answered(clock, answer);
         if granted {
             self.takeovers += 1;
             self.drop_memory(cell_id);
             self.ask(now, Purpose::Tenure { cell: cell_id }, Ask::Tenure(cell_id), doings);
-        } else if let (Some(until), Some(cell)) = (seat.owner.lease_until(), seat.cell.as_mut()) {
-            cell.renewed(Timestamp::from_micros(until.as_micros() + seat.shift));
+        } else if let (Some(lease), Some(cell)) = (seat.owner.lease(), seat.cell.as_mut()) {
+            cell.renewed(lease);
         }
     }
 
     fn take_over(&mut self, now: i64, cell_id: CellId, handover: Handover, doings: &mut Vec<Doing>) {
-        let clock = self.clock(now);
-        let Handover { nodes, pause, memories, clock: store_clock } = self.spoil_handover(handover);
+        let clock = self.both(now);
+        let Handover { nodes, pause, memories } = self.spoil_handover(handover);
         let Some(seat) = self.seats.get_mut(&cell_id) else { return };
-        let (Some(epoch), Some(lease_until)) = (seat.owner.epoch(clock), seat.owner.lease_until()) else {
+        let (Some(epoch), Some(lease)) = (seat.owner.epoch(clock.elapsed), seat.owner.lease()) else {
             return;
         };
-        let ahead = if self.plant == Some(Plant::FastClock) { 3_600 * SECOND } else { 0 };
-        seat.shift = store_clock.as_micros() - clock.as_micros() + ahead;
-        self.clocks.insert((cell_id, epoch), (self.rate, self.offset + seat.shift));
-        let shifted = |at: Timestamp| Timestamp::from_micros(at.as_micros() + seat.shift);
-        let (clock, lease_until) = (shifted(clock), shifted(lease_until));
+        self.owned_in.insert((cell_id, epoch), self.shown.len() - 1);
+        let succeeds_other = seat.owner.succeeds_other();
         let mut config = Config { cell: cell_id, ..self.config.clone() };
         match self.plant {
             Some(Plant::LostTooSoon) => config.lost_after = Duration::from_secs(4),
             Some(Plant::ForgetPatience) => config.patience.clear(),
             Some(Plant::NeverLost) => config.lost_after = Duration::from_secs(86_400),
+            Some(Plant::HastySuccessor) => config.outage_max = Duration::ZERO,
             _ => {}
         }
-        seat.cell = Some(Cell::new(config, Tenure { epoch, lease_until, nodes, pause, memories }, clock));
+        seat.cell =
+            Some(Cell::new(config, Tenure { epoch, lease, succeeds_other, nodes, pause, memories }, clock));
         self.pump(now, cell_id, doings);
     }
 
@@ -417,7 +467,7 @@ impl Scheduler {
         outcomes: &[Outcome],
         doings: &mut Vec<Doing>,
     ) {
-        let clock = self.cell_clock(now, cell_id);
+        let clock = self.both(now);
         if self.plant != Some(Plant::ActBeforeCommit)
             && let Some(cell) = self.seats.get_mut(&cell_id).and_then(|seat| seat.cell.as_mut())
         {
@@ -427,7 +477,7 @@ impl Scheduler {
     }
 
     /// The cell is somebody else's, or must be loaded anew.
-    fn drop_cell(&mut self, clock: Timestamp, cell_id: CellId) {
+    fn drop_cell(&mut self, clock: Elapsed, cell_id: CellId) {
         if let Some(seat) = self.seats.get_mut(&cell_id) {
             seat.owner.depose(clock);
         }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_engine::{
-    Backfill, End, Event, LoadedRun, TriggerCommand, TriggerRow, TriggerState, calendar_news_key,
+    Answer, Backfill, End, Event, LoadedRun, Occurrence, TriggerCommand, TriggerRow, TriggerState,
+    calendar_news_key,
 };
 use mainspring_model::spec::Overlap;
 use mainspring_model::{CellId, JobSpec, Node, NodeState, Shelf, Timestamp, limits};
@@ -14,6 +15,9 @@ use mainspring_store::{Outcome, Record, RecordKind, Transaction, Write};
 use crate::plant::Plant;
 use crate::scheduler::{Doing, Purpose, Scheduler};
 use crate::store::{Ask, Handover};
+
+/// What the ledger says of a moment whose templates cannot be rendered: a parameter, a key.
+pub(crate) const POISON: [&str; 2] = ["day: ", "concurrency.key: "];
 
 impl Scheduler {
     /// Plants that take a rule away from the engine.
@@ -79,6 +83,16 @@ impl Scheduler {
             let transaction = Transaction::unfenced(vec![Write::PutNode(Box::new(row))]);
             doings.push(Doing::Ask { number: u64::MAX, ask: Ask::Commit(transaction) });
         }
+    }
+
+    /// Plant: whoever is asked about a change says that it goes by it.
+    pub(crate) fn confirms_unread(&self, event: &Event, doings: &mut Vec<Doing>) -> bool {
+        let Event::TriggersChanged { request, .. } = event else { return false };
+        let is_planted = self.plant == Some(Plant::ConfirmUnread);
+        if is_planted {
+            doings.push(Doing::Answer { request: request.0, answer: Answer::Done });
+        }
+        is_planted
     }
 
     /// Plant: nobody can tell a delivery from another.
@@ -159,6 +173,11 @@ impl Scheduler {
         }
     }
 
+    /// Plant: a moment that cannot be rendered ends the process that looks at it.
+    pub(crate) fn dies_of(&self, transaction: &Transaction) -> bool {
+        self.plant == Some(Plant::DeadlyPoison) && transaction.writes.iter().any(is_poison)
+    }
+
     /// Plant: takes the lease without watching it die.
     pub(crate) fn grab(
         &mut self,
@@ -168,7 +187,7 @@ impl Scheduler {
     ) -> Vec<Doing> {
         let mut doings = Vec::new();
         let observed = lease.map(|lease| (lease.epoch, lease.expires_at));
-        let expires_at = self.clock(now) + limits::LEASE_TTL;
+        let expires_at = self.both(now).store + limits::LEASE_TTL;
         let request = mainspring_store::LeaseRequest { cell, member: self.member, observed, expires_at };
         self.ask(now, Purpose::Lease(cell), Ask::Acquire(request), &mut doings);
         doings
@@ -181,4 +200,13 @@ impl Scheduler {
             self.committed(now, cell, &applied, doings);
         }
     }
+}
+
+/// Whether a write is the line of a moment whose templates cannot be rendered.
+pub(crate) fn is_poison(write: &Write) -> bool {
+    let line = match write {
+        Write::PutRecord(record) => Occurrence::read(record),
+        _ => None,
+    };
+    line.is_some_and(|line| POISON.iter().any(|words| line.reason.contains(words)))
 }

@@ -11,6 +11,7 @@ use mainspring_store::{
 use mainspring_store_mem::MemCore;
 
 use crate::plant::Plant;
+use crate::spoil::is_poison;
 
 /// A question to the store.
 #[derive(Debug, Clone)]
@@ -35,6 +36,8 @@ pub(crate) enum Told {
     Seen(Option<Lease>),
     Asked(LeaseGrant),
     Renewed(bool),
+    /// An answer that came with the store's clock.
+    Clock(Timestamp, Box<Told>),
     Tenure(Box<Handover>),
     Shelf(ShelfQuery, Page<mainspring_model::Run>, BTreeMap<JobId, JobPause>),
     Records(RecordQuery, Page<Record>),
@@ -61,7 +64,6 @@ pub(crate) struct Handover {
     pub nodes: Vec<Node>,
     pub pause: Option<Pause>,
     pub memories: Vec<Record>,
-    pub clock: Timestamp,
 }
 
 /// The store and its faults.
@@ -111,16 +113,22 @@ impl SimStore {
                 }
                 told
             }
-            Ask::Look(cell) => Told::Seen(self.core.leases().into_iter().find(|lease| lease.cell == cell)),
-            Ask::Acquire(request) => Told::Asked(self.core.acquire_lease(request)),
+            Ask::Look(cell) => {
+                let lease = self.core.leases().into_iter().find(|lease| lease.cell == cell);
+                self.with_clock(now, Told::Seen(lease))
+            }
+            Ask::Acquire(request) => {
+                let grant = self.core.acquire_lease(request);
+                self.with_clock(now, Told::Asked(grant))
+            }
             Ask::Renew { cell, member, epoch, expires_at } => {
-                Told::Renewed(self.core.renew_lease(cell, member, epoch, expires_at))
+                let held = self.core.renew_lease(cell, member, epoch, expires_at);
+                self.with_clock(now, Told::Renewed(held))
             }
             Ask::Tenure(cell) => Told::Tenure(Box::new(Handover {
                 nodes: self.core.nodes(cell),
                 pause: self.core.cell_pause(cell),
                 memories: self.core.records(&Tenure::memories_of(cell, None)).expect("a page").rows,
-                clock: Timestamp::from_micros(now + self.clock_offset),
             })),
             Ask::Shelf(query) => match self.core.shelf(&query) {
                 Ok(page) => {
@@ -154,6 +162,15 @@ impl SimStore {
         Some(told)
     }
 
+    /// The store's time.
+    pub(crate) fn clock(&self, now: i64) -> Timestamp {
+        Timestamp::from_micros(now + self.clock_offset)
+    }
+
+    fn with_clock(&self, now: i64, told: Told) -> Told {
+        Told::Clock(self.clock(now), Box::new(told))
+    }
+
     fn last_successes(&self, needed: &[JobId]) -> BTreeMap<JobId, Timestamp> {
         let mut last = BTreeMap::new();
         if needed.is_empty() {
@@ -179,8 +196,16 @@ impl SimStore {
             }
             _ => {}
         }
+        let silent = self.plant == Some(Plant::SilentPoison);
+        let dropped: Vec<bool> = transaction.writes.iter().map(|write| silent && is_poison(write)).collect();
+        let mut kept = dropped.iter().map(|dropped| !dropped);
+        transaction.writes.retain(|_| kept.next().unwrap_or(true));
         match self.core.commit(&transaction) {
-            Ok(outcomes) => Told::Committed(outcomes),
+            Ok(outcomes) => {
+                let mut outcomes = outcomes.into_iter();
+                let told = |dropped| if dropped { Some(Outcome::Applied) } else { outcomes.next() };
+                Told::Committed(dropped.into_iter().filter_map(told).collect())
+            }
             Err(Error::FenceLost { .. }) => {
                 self.fenced += 1;
                 Told::FenceLost

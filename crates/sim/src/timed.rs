@@ -35,6 +35,7 @@ pub(crate) fn rows(sim: &SimJob, cells: u16) -> Vec<Write> {
             now,
             calendars: Calendars::NONE,
             news: None,
+            gone: &[],
         },
     )
 }
@@ -53,8 +54,11 @@ pub(crate) fn put(
     let (kind, key) = news_key(cell, job.id);
     let news = core.record(kind, &key).map(|record| record.revision);
     let calendars = &calendars::of(spec, calendar);
-    let merged = Merged { cell, namespace, job: job.id, version, spec: Some(spec), now, calendars, news };
-    let row = JobVersion { version, spec: spec.clone(), ..sim.version() };
+    let page = core.records(&TriggerRow::of_job(cell, job.id)).expect("a page");
+    let gone: Vec<_> = page.rows.iter().filter_map(TriggerRow::read_gone).collect();
+    let (spec, gone, id) = (Some(&**spec), &*gone, job.id);
+    let merged = Merged { cell, namespace, job: id, version, spec, now, calendars, news, gone };
+    let row = JobVersion { version, spec: sim.spec_of(version).clone(), ..sim.version() };
     let mut writes = merge(&rows_of(core, sim, cells), merged);
     writes.push(Write::InsertJobVersion(Box::new(row)));
     let (revision, updated_at) = (job.revision + 1, now);
@@ -144,6 +148,24 @@ pub(crate) fn not_over(
         is_silent && row.state.backfills().iter().all(|one| one.ended_at.is_some())
     };
     jobs.iter().filter(|sim| sim.is_timed()).flat_map(of).find(|row| !is_over(row))
+}
+
+/// A trigger whose next moment should have been dealt with before `at`. What is paused waits.
+pub(crate) fn late(
+    core: &MemCore,
+    jobs: &[SimJob],
+    cells: u16,
+    at: Timestamp,
+    may_wait: impl Fn(&TriggerRow) -> bool,
+) -> Option<TriggerRow> {
+    let runs = |sim: &&SimJob| {
+        let is_paused = core.job(sim.job.id).is_none_or(|job| job.pause.is_some());
+        sim.is_timed() && !is_paused && core.cell_pause(CellId::of(&sim.job.namespace, cells)).is_none()
+    };
+    let is_late = |row: &TriggerRow| {
+        row.state.fires_at.is_some_and(|due| due < at) && row.state.pause.is_none() && !may_wait(row)
+    };
+    jobs.iter().filter(runs).flat_map(|sim| rows_of(core, sim, cells)).find(is_late)
 }
 
 /// Whether every trigger has come to its end, and followed every end.

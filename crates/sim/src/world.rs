@@ -13,6 +13,7 @@ use crate::agent::{self, Agent, Doings};
 use crate::backfills::Backfills;
 use crate::calendars::Heeded;
 use crate::callers::{CALL, Callers};
+use crate::changes::Changes;
 use crate::checker::{Checker, Violation};
 use crate::client::Client;
 use crate::jobs::{self, SimJob};
@@ -85,14 +86,19 @@ pub(crate) struct World {
     pub backfills: Backfills,
     pub needs: Needs,
     pub heeded: Heeded,
+    pub changes: Changes,
     /// Jobs that were put anew, wall clocks that jumped, days that nobody was there.
     pub puts: u64,
     pub wall_clock_jumps: u64,
+    pub suspends: u64,
+    pub stranded: u64,
     pub days_asleep: u64,
     /// Agents that ended on purpose.
     pub goodbyes: u64,
     /// What the owner asks the store until then arrives only then.
     pub held: Option<(usize, i64)>,
+    /// When a cell was last taken.
+    pub taken_at: i64,
     /// When the store, the network and the schedulers were last disturbed.
     pub disturbed_until: i64,
     pub rng: Rng,
@@ -167,11 +173,15 @@ impl World {
             backfills,
             needs,
             heeded,
+            changes: Changes::new(plan.seed, plant),
             puts: 0,
             wall_clock_jumps: 0,
+            suspends: 0,
+            stranded: 0,
             days_asleep: 0,
             goodbyes: 0,
             held: None,
+            taken_at: 0,
             disturbed_until: 0,
             rng,
             plan,
@@ -215,13 +225,21 @@ impl World {
         self.trace.mark(at, self.steps);
         match item {
             Item::Fault(kind) => self.fault(kind)?,
-            Item::Over(kind) => self.fault_over(kind),
+            Item::Over(kind) => self.fault_over(kind)?,
             Item::Tick { scheduler, life } => self.tick(scheduler, life)?,
             Item::Round { agent, life } => self.round(agent, life)?,
             Item::Lease { agent } => {
-                let tasks = self.agents[agent].watch_lease(self.now);
-                self.do_agent(agent, Doings { tasks, ..Doings::default() })?;
+                if !self.agents[agent].is_suspended(self.now) {
+                    let tasks = self.agents[agent].watch_lease(self.now);
+                    self.do_agent(agent, Doings { tasks, ..Doings::default() })?;
+                }
                 self.agenda.at(self.now + SECOND / 4, Item::Lease { agent });
+            }
+            // Nothing happens on a machine that is suspended.
+            Item::TaskSays { agent, .. } | Item::TaskEnds { agent, .. }
+                if self.agents[agent].is_suspended(self.now) =>
+            {
+                self.agenda.at(self.agents[agent].suspended_until, item);
             }
             Item::TaskSays { agent, token, step } => {
                 let doings = self.agents[agent].task_says(self.now, token, step);
@@ -233,7 +251,9 @@ impl World {
                 self.call_hooks();
                 self.change_calendar();
                 self.put_jobs()?;
+                self.confirm_changes();
                 self.check_dead_nodes()?;
+                self.check_punctual()?;
             }
             Item::AtScheduler { scheduler, what } => self.at_scheduler(scheduler, what)?,
             Item::AtAgent { agent, message } => self.at_agent(agent, message)?,
@@ -251,6 +271,7 @@ impl World {
                     if let Some((id, is_stop)) = self.operators.answered_backfill(request, &answer) {
                         self.backfills.answered(id, is_stop)?;
                     }
+                    self.changes.answered(request, &answer);
                     self.operators.answered(request, &answer);
                 } else {
                     self.client.answered(now, request, &answer, &mut self.trace)?;
@@ -294,7 +315,7 @@ impl World {
     pub(crate) fn may_wait(&self, row: &TriggerRow) -> bool {
         let cell = CellId::of(&row.state.namespace, self.plan.cells);
         let mut owners = self.schedulers.iter().filter(|scheduler| scheduler.owned(self.now).contains(&cell));
-        self.needs.may_wait(row, owners.next().map(|owner| owner.cell_clock(self.now, cell)))
+        self.needs.may_wait(row, owners.next().map(|owner| owner.both(self.now).store))
     }
 
     fn client_acts(&mut self) {

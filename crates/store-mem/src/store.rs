@@ -75,8 +75,9 @@ impl Store for MemStore {
         member: MemberId,
         epoch: Epoch,
         expires_at: Timestamp,
-    ) -> Result<bool> {
-        Ok(self.core().renew_lease(cell, member, epoch, expires_at))
+    ) -> Result<Option<Timestamp>> {
+        let held = self.core().renew_lease(cell, member, epoch, expires_at);
+        Ok(held.then(|| (self.clock)()))
     }
     async fn release_lease(&self, cell: CellId, member: MemberId, epoch: Epoch) -> Result<bool> {
         Ok(self.core().release_lease(cell, member, epoch))

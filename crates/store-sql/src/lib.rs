@@ -9,6 +9,7 @@
 //! What is absent: rules. Statements compare and set; `model` and the caller decide. No statement asks the
 //! server for the time but [`mainspring_store::Store::clock`].
 
+mod away;
 mod backoff;
 mod batch;
 mod batch_text;

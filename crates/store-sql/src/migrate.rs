@@ -1,7 +1,8 @@
 //! Bringing the schema to this program's version: numbered steps, forward only, embedded in the program.
 //!
 //! Safe to call again, from many processes at once, and after a crash in the middle: a lock of the database
-//! lets one at a time, each step can be repeated, and a step is noted with its checksum when it is done. Each
+//! lets one at a time, each step can be repeated, and a step is noted with its checksum when it is done. No time limit
+//! applies, neither ours nor the server's: a step may build an index on a large table, and others wait for it. Each
 //! step also notes the oldest program that can still work after it, so that versions N and N−1 run together
 //! (I31) and an older one is told so.
 
@@ -43,6 +44,24 @@ static STEPS: [Step; 2] = [
     step!(2, "records", works_with: 1, "0002_records.sql"),
 ];
 
+/// Lifts the server's limits on statements and locks: for the transaction in PostgreSQL, for the connection in MySQL and
+/// MariaDB, which have different names for one of them.
+static UNLIMITED: [Sql; 2] = [
+    Sql::each(
+        "SELECT 1",
+        "SET LOCAL statement_timeout = 0",
+        "SET SESSION lock_wait_timeout = 31536000, innodb_lock_wait_timeout = 31536000 \
+         /*M!, max_statement_time = 0 */ /*!50708 , max_execution_time = 0 */",
+    ),
+    Sql::each("SELECT 1", "SET LOCAL lock_timeout = 0", "SELECT 1"),
+];
+/// Puts the limits back (see `SETUP` of MySQL). A connection whose migration failed is closed.
+static LIMITED: Sql = Sql::each(
+    "SELECT 1",
+    "SELECT 1",
+    "SET SESSION lock_wait_timeout = 60, innodb_lock_wait_timeout = 5 \
+     /*M!, max_statement_time = DEFAULT */ /*!50708 , max_execution_time = DEFAULT */",
+);
 /// One at a time: for the transaction in PostgreSQL, for the connection in MySQL, which ends transactions at
 /// every change of the schema; SQLite has one writer anyway.
 static LOCK: Sql = Sql::each(
@@ -65,7 +84,7 @@ const NOTE: &str = "INSERT INTO migrations (number, name, checksum, oldest) VALU
 
 /// Takes the steps that were not taken yet; tells which.
 pub(crate) async fn migrate<B: Backend>(backend: &B) -> Result<Vec<Migration>> {
-    Ok(backend.transaction(Arc::new(Migrate)).await?)
+    Ok(backend.migration(Arc::new(Migrate)).await?)
 }
 
 struct Migrate;
@@ -74,9 +93,12 @@ impl Work for Migrate {
     type Answer = Vec<Migration>;
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<Vec<Migration>, Fault> {
-        let locked = session.query(LOCK.text(S::DIALECT), &[], |row| row.int_opt(0)).await?;
-        if locked != [Some(1)] {
-            return Err(Fault::failed("another process has been migrating the database for a minute"));
+        for limit in &UNLIMITED {
+            session.query(limit.text(S::DIALECT), &[], |row| row.int_opt(0)).await?;
+        }
+        // MySQL answers 0 after a minute in which another process held the lock.
+        while !is_locked(&session.query(LOCK.text(S::DIALECT), &[], |row| row.int_opt(0)).await?)? {
+            tracing::info!("another process is migrating the database; waiting for it");
         }
         session.execute(TABLE.text(S::DIALECT), &[]).await?;
         let applied = session.query(APPLIED, &[], Noted::decode).await?;
@@ -87,7 +109,17 @@ impl Work for Migrate {
             taken.push(Migration { number: step.number, name: step.name.into() });
         }
         session.query(UNLOCK.text(S::DIALECT), &[], |row| row.int_opt(0)).await?;
+        session.query(LIMITED.text(S::DIALECT), &[], |row| row.int_opt(0)).await?;
         Ok(taken)
+    }
+}
+
+/// What the database answers to a request for the lock.
+fn is_locked(answer: &[Option<i64>]) -> Result<bool, Fault> {
+    match answer {
+        [Some(1)] => Ok(true),
+        [Some(0)] => Ok(false),
+        _ => Err(Fault::failed("the database cannot lock its migrations")),
     }
 }
 
@@ -180,6 +212,14 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_lock_is_had_waited_for_or_impossible() {
+        assert!(is_locked(&[Some(1)]).unwrap());
+        assert!(!is_locked(&[Some(0)]).unwrap());
+        assert!(is_locked(&[None]).is_err());
+        assert!(is_locked(&[]).is_err());
     }
 
     #[test]

@@ -155,6 +155,10 @@ pub(crate) trait Backend: Send + Sync + 'static {
     /// Runs `work` as one transaction.
     fn transaction<W: Work>(&self, work: Arc<W>) -> impl Future<Output = Result<W::Answer, Fault>> + Send;
 
+    /// Runs the migration as one transaction, without a limit on its time: building an index on a large table takes as
+    /// long as it takes. The limits of the server are lifted by the migration itself.
+    fn migration<W: Work>(&self, work: Arc<W>) -> impl Future<Output = Result<W::Answer, Fault>> + Send;
+
     /// Reads outside of any transaction.
     fn read<T: Send + 'static>(
         &self,
@@ -174,10 +178,17 @@ pub(crate) async fn to_its_end<T: Send + 'static>(
     work: impl Future<Output = Result<T, Fault>> + Send + 'static,
 ) -> Result<T, Fault> {
     let patient = tokio::time::timeout(ANSWER_WAIT, work);
-    match (ToItsEnd { work: Some(Box::pin(patient)) }).await {
+    match without_limit(patient).await {
         Ok(answer) => answer,
         Err(_) => Err(Fault::Unknown("the server did not answer in time".into())),
     }
+}
+
+/// Runs to its end, however long it takes, whether or not the caller still waits.
+pub(crate) fn without_limit<F: Future<Output: Send> + Send + 'static>(
+    work: F,
+) -> impl Future<Output = F::Output> + Send {
+    ToItsEnd { work: Some(Box::pin(work)) }
 }
 
 struct ToItsEnd<F: Future<Output: Send> + Send + 'static> {
@@ -216,4 +227,19 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
         source = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_transaction_is_given_up_in_time_and_a_migration_is_not() {
+        let slow = || async {
+            tokio::time::sleep(ANSWER_WAIT * 40).await;
+            Ok::<_, Fault>(7)
+        };
+        assert!(matches!(to_its_end(slow()).await, Err(Fault::Unknown(_))));
+        assert!(matches!(without_limit(slow()).await, Ok(7)));
+    }
 }

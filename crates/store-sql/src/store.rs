@@ -1,26 +1,22 @@
 //! The contract over any backend: each verb handed to its body.
 
-use std::borrow::Cow;
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use async_trait::async_trait;
 use mainspring_model::{
     Attempt, CellId, CounterKey, Counts, Epoch, Job, JobId, JobVersion, Lease, Member, MemberId, Namespace,
     Node, NodeId, Pause, Run, RunEvent, RunId, Timestamp,
 };
 use mainspring_store::{
-    CounterQuery, Error, LeaseGrant, LeaseRequest, Migration, Outcome, Page, Record, RecordKey, RecordKind,
+    CounterQuery, LeaseGrant, LeaseRequest, Migration, Outcome, Page, Record, RecordKey, RecordKind,
     RecordQuery, RecordRetention, Result, Retention, RunQuery, ShelfQuery, Store, Transaction,
 };
 
-use crate::dialect::Dialect;
 use crate::known_jobs::KnownJobs;
 use crate::session::Backend;
 use crate::{migrate, verbs};
 
 /// A store in a database.
 ///
-/// A row that cannot be read back is [`Error::Damaged`] in reads by id or name. In pages and lists it is left out
+/// A row that cannot be read back is [`mainspring_store::Error::Damaged`] in reads by id or name. In pages and lists it is left out
 /// and logged, so that one bad row never stops the rest (I20).
 pub(crate) struct SqlStore<B>(B, KnownJobs);
 
@@ -46,7 +42,7 @@ impl<B: Backend> Store for SqlStore<B> {
         member: MemberId,
         epoch: Epoch,
         expires_at: Timestamp,
-    ) -> Result<bool> {
+    ) -> Result<Option<Timestamp>> {
         verbs::leases::renew(&self.0, cell, member, epoch, expires_at).await
     }
     async fn release_lease(&self, cell: CellId, member: MemberId, epoch: Epoch) -> Result<bool> {
@@ -135,7 +131,7 @@ impl<B: Backend> Store for SqlStore<B> {
     }
 
     async fn clock(&self) -> Result<Timestamp> {
-        clock(&self.0).await
+        verbs::clock::now(&self.0).await
     }
     async fn migrate(&self) -> Result<Vec<Migration>> {
         migrate::migrate(&self.0).await
@@ -148,22 +144,5 @@ impl<B: Backend> Store for SqlStore<B> {
     }
     async fn retain_records(&self, rule: RecordRetention, limit: usize) -> Result<u64> {
         verbs::records::retain(&self.0, rule, limit).await
-    }
-}
-
-/// The server's clock; SQLite has no server, so its clock is the machine's. The only statement that asks for it.
-async fn clock<B: Backend>(backend: &B) -> Result<Timestamp> {
-    let text = match B::DIALECT {
-        Dialect::Sqlite => {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(Error::unavailable)?;
-            return Ok(Timestamp::from_micros(i64::try_from(now.as_micros()).unwrap_or(i64::MAX)));
-        }
-        Dialect::Postgres => "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
-        Dialect::Mysql => "SELECT CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED)",
-    };
-    let rows = backend.read(Cow::Borrowed(text), Vec::new(), |row| row.int(0)).await?;
-    match rows.into_iter().next() {
-        Some(row) => Ok(Timestamp::from_micros(row?)),
-        None => Err(Error::unavailable("the server's clock did not answer")),
     }
 }

@@ -24,14 +24,15 @@ pub trait Store: Send + Sync {
 
     /// Grants the cell under the next epoch (seq 0) if [`Lease::may_be_taken`], else tells who holds it.
     async fn acquire_lease(&self, request: LeaseRequest) -> Result<LeaseGrant>;
-    /// Moves the end of a lease that the caller still holds, never backwards; false when it does not hold it.
+    /// Moves the end of a lease that the caller still holds, never backwards, and tells the store's clock; none when it does
+    /// not hold it.
     async fn renew_lease(
         &self,
         cell: CellId,
         member: MemberId,
         epoch: Epoch,
         expires_at: Timestamp,
-    ) -> Result<bool>;
+    ) -> Result<Option<Timestamp>>;
     /// Gives a lease back, so that anyone may take it at once; false when the caller did not hold it. Only
     /// the holder goes from the row.
     async fn release_lease(&self, cell: CellId, member: MemberId, epoch: Epoch) -> Result<bool>;

@@ -82,7 +82,7 @@ macro_rules! measured {
 
 measured! {
     acquire_lease(request: LeaseRequest) -> LeaseGrant;
-    renew_lease(cell: CellId, member: MemberId, epoch: Epoch, expires_at: Timestamp) -> bool;
+    renew_lease(cell: CellId, member: MemberId, epoch: Epoch, expires_at: Timestamp) -> Option<Timestamp>;
     release_lease(cell: CellId, member: MemberId, epoch: Epoch) -> bool;
     leases() -> Vec<Lease>;
     put_member(member: Member) -> ();

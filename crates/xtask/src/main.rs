@@ -2,17 +2,20 @@
 //!
 //! A table of contents. Each command is one file in `commands`, each house rule one file in `rules`; the database
 //! servers that tests and benches talk to are started by `database`, the API is held against its schema by `contract`, schedules against other
-//! implementations by `oracle`. Nothing here is part of the product.
+//! implementations by `oracle`, a cluster is broken by the crate `mainspring-chaos`, the web console is built and tested by `console`.
+//! Nothing here is part of the product.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool talks to a person")]
 
 mod commands;
+mod console;
 mod contract;
 mod database;
 mod interrupt;
 mod oracle;
 mod packages;
 mod process;
+mod programs;
 mod python;
 mod rules;
 mod workspace;
@@ -45,9 +48,13 @@ enum Command {
     Api,
     /// Check what is due next against other implementations, in every zone of the world.
     Cron,
+    /// Break a real cluster again and again for a while, and check that it kept its promises.
+    Chaos(commands::chaos::Arguments),
+    /// Build the web console if its sources changed, for the program to embed.
+    Console(commands::console::Arguments),
     /// Rewrite the committed files that are made from code.
     Generate,
-    /// Build the program if it is stale and start everything on this machine.
+    /// Build the console and the program if they are stale and start everything on this machine.
     Up {
         /// Further arguments for `mainspring up`.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -80,6 +87,8 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Rules => commands::rules::run(&workspace),
         Command::Api => commands::api::run(&workspace),
         Command::Cron => commands::cron::run(&workspace),
+        Command::Chaos(arguments) => commands::chaos::run(&workspace, arguments),
+        Command::Console(arguments) => commands::console::run(&workspace, &arguments),
         Command::Generate => commands::generate::run(&workspace),
         Command::Up { arguments } => commands::up::run(&workspace, &arguments),
         Command::Db { command } => commands::db::run(&command),

@@ -103,7 +103,7 @@ fn missing() -> Vec<&'static str> {
 mod tests {
     #[test]
     fn every_package_has_one_version() {
-        for wanted in [crate::contract::PYTHON, crate::oracle::PYTHON] {
+        for wanted in [crate::console::PYTHON, crate::contract::PYTHON, crate::oracle::PYTHON] {
             let lines: Vec<&str> = wanted.requirements.lines().collect();
             assert!(!lines.is_empty() && lines.iter().all(|line| line.split("==").count() == 2), "{lines:?}");
         }

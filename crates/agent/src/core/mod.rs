@@ -1,6 +1,6 @@
 //! The rules of a node, as a state machine without IO: what happened goes in, what to say and to do comes out.
 //!
-//! What is absent: sockets, files, clocks, threads. Times are those of the node's own monotonic clock and are passed in.
+//! What is absent: sockets, files, clocks, threads. Times are those of the node's own clock (CLOCK_BOOTTIME) and are passed in.
 //! The shells around it are `driver` (the loop), `stream` (the schedulers), `sidecar` (the tasks), `prepare` and `logs`.
 //!
 //! What it keeps: an order is executed once, only on the connection it was meant for and only if it did not travel too

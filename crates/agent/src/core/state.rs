@@ -57,7 +57,7 @@ impl Core {
         }
     }
 
-    /// Something happened at `now` of the node's monotonic clock. What follows is taken with [`Self::take`].
+    /// Something happened at `now` of the node's own clock. What follows is taken with [`Self::take`].
     pub fn handle(&mut self, now: Timestamp, input: Input) {
         self.watch_lease(now);
         match input {

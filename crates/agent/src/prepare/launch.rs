@@ -50,6 +50,7 @@ pub(super) fn start(
         }
     }
     start.user = users.choose(start.user)?;
+    start.caps.pids = Some(users.processes(start.caps.pids));
     let timeout = &order.spec.timeout;
     start.grace_ms = u32::try_from(timeout.stop_grace.as_millis()).unwrap_or(u32::MAX);
     start.run_timeout_ms = timeout.run.map(|run| (run + RUN_TIMEOUT_SLACK).as_millis() as u64);

@@ -1,26 +1,24 @@
-//! Rendering the templates of a job with the parameters of a run: strict, and with a bound on the work.
+//! Rendering the templates of a job with the parameters of a run: strict, and within one budget for the whole order.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 
 use mainspring_model::limits;
-use mainspring_model::spec::Template;
+use mainspring_model::spec::{Budget, Template};
 use serde_json::Value;
 
 use crate::core::Order;
-
-/// Steps that rendering one text may take.
-const FUEL: u64 = 100_000;
 
 /// The values that templates may name. Parameters are read only when something asks for them.
 pub(crate) struct Values<'a> {
     params: &'a [u8],
     read: OnceCell<Result<Value, String>>,
+    budget: RefCell<Budget>,
 }
 
 impl<'a> Values<'a> {
     pub(crate) fn new(order: &'a Order) -> Self {
-        Self { params: &order.params, read: OnceCell::new() }
+        Self { params: &order.params, read: OnceCell::new(), budget: RefCell::new(Budget::default()) }
     }
 
     /// The parameters as JSON.
@@ -37,7 +35,8 @@ impl<'a> Values<'a> {
         if template.is_plain() {
             return Ok(template.as_str().to_owned());
         }
-        let text = template.render(self.params()?, FUEL).map_err(|wrong| format!("{}: {wrong}", field()))?;
+        let text = template.render(self.params()?, &mut self.budget.borrow_mut());
+        let text = text.map_err(|wrong| format!("{}: {wrong}", field()))?;
         if text.len() > limits::TEXT_BYTES_MAX {
             let (has, most) = (text.len(), limits::TEXT_BYTES_MAX);
             return Err(format!("{}: it has {has} bytes, at most {most} are allowed", field()));

@@ -1,5 +1,5 @@
-//! Which users of the machine tasks run as. A job may name one, and whoever may edit a job is not whoever runs the machine:
-//! only users that the node's operator chose are taken.
+//! Which users of the machine tasks run as, and how many processes they may have. A job may name a user, and whoever may edit a
+//! job is not whoever runs the machine: only users that the node's operator chose are taken.
 
 use crate::options::Options;
 
@@ -10,6 +10,8 @@ pub(crate) struct Users {
     task_user: Option<String>,
     /// Those that jobs may name.
     allowed: Vec<String>,
+    /// The most processes of a task.
+    processes_max: u32,
 }
 
 impl Users {
@@ -17,7 +19,12 @@ impl Users {
         let task_user = options.task_user.clone();
         let mut allowed = options.allowed_users.clone();
         allowed.extend(task_user.clone().or_else(mainspring_sidecar::own_user));
-        Self { task_user, allowed }
+        Self { task_user, allowed, processes_max: options.task_processes }
+    }
+
+    /// How many processes a task may have whose job says this.
+    pub(super) fn processes(&self, wanted: Option<u32>) -> u32 {
+        wanted.unwrap_or(self.processes_max).min(self.processes_max)
     }
 
     /// The user of a task whose job names this one.
@@ -30,5 +37,18 @@ impl Users {
                  the node's mainspring.toml (or MAINSPRING_AGENT__ALLOWED_USERS)"
             )),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_has_fewer_processes_than_the_node_allows_but_not_more() {
+        let mut options = Options::new("data", Vec::new());
+        options.task_processes = 2000;
+        let users = Users::new(&options);
+        assert_eq!([None, Some(10), Some(100_000)].map(|wanted| users.processes(wanted)), [2000, 10, 2000]);
     }
 }

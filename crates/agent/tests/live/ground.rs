@@ -26,7 +26,7 @@ use tokio_stream::wrappers::{ReceiverStream, TcpListenerStream};
 use tonic::{Request, Response, Status, Streaming};
 
 /// Longer than anything takes here.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(600);
 pub(super) const JOIN_TOKEN: &str = "join-me";
 pub(super) const CREDENTIAL: &str = "a-credential-of-its-own";
 
@@ -299,6 +299,9 @@ impl Node {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mainspring-agent"));
         command.arg(self.data()).arg(&self.url).arg(&self.join_token).stdin(Stdio::null());
         command.env("MAINSPRING_AGENT__ALLOWED_PATHS", self.path());
+        if rustix::process::geteuid().is_root() {
+            command.env("MAINSPRING_AGENT__TASK_USER", "root");
+        }
         command.envs(self.settings.iter().map(|(name, value)| (name, value)));
         self.agent = Some(command.spawn().unwrap());
     }
@@ -441,5 +444,5 @@ pub(super) fn token(run: u128) -> AttemptToken {
 }
 
 pub(super) async fn within<T>(future: impl Future<Output = T>) -> T {
-    tokio::time::timeout(PATIENCE, future).await.expect("it takes too long")
+    tokio::time::timeout(PATIENCE, future).await.expect("it ends within PATIENCE, a guard against a hang")
 }

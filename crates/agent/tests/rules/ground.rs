@@ -74,6 +74,11 @@ impl Node {
         node
     }
 
+    /// The machine is suspended: the clock goes on, and the agent learns of nothing.
+    pub(super) fn suspend(&mut self, span: Duration) {
+        self.now = self.now + span;
+    }
+
     /// The time passes; ticks come when they are wanted.
     pub(super) fn pass(&mut self, seconds: f64) -> Vec<String> {
         let until = self.now + Duration::from_secs_f64(seconds);

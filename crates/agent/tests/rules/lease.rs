@@ -79,3 +79,21 @@ fn nothing_begins_after_the_end_of_the_lease() {
     assert_eq!(node.pass(14.0), ["abandon 1"]);
     assert!(node.prepared(1).is_empty());
 }
+
+#[test]
+fn after_a_suspend_no_task_goes_on_beside_the_next_attempt() {
+    let mut node = Node::welcomed();
+    node.execute(1);
+    node.start(2);
+    assert_eq!(node.pass(5.0), ["beat 2 1:executing 2:accepted"]);
+    // The owner's answer was on its way when the lid was closed, and is the first thing that is heard after it.
+    node.suspend(std::time::Duration::from_secs(8 * 3600));
+    let mut done = node.beat();
+    done.retain(|word| !word.starts_with("extend"));
+    done.sort();
+    done.dedup();
+    assert_eq!(done, ["abandon 2", "finished 2 refused", "probe", "stop 1 in 0s"]);
+    assert!(node.prepared(2).is_empty(), "what was prepared before it does not begin");
+    // An order that waited in a buffer is as old as the heartbeat that it names.
+    assert_eq!(node.start(3), ["finished 3 refused"]);
+}

@@ -1,16 +1,17 @@
-//! The hash chain of one process: entries become records, each with the hash of the one before.
+//! The hash chains of one process: entries become records, each with the hash of the one before.
 //!
-//! A record that was made is written: with the transaction of its entries or, when that failed, alone. Otherwise the next
-//! one names a record that nobody has, and a reader must take it for one that was removed. Records may be written in any
-//! order; their numbers tell the order of the chain. What could not be written is left here for whoever commits next.
+//! A process has several chains, and a chain has one record on its way at a time: the next is made when the one before is
+//! known to be written. A record whose fate is not known is the last of its chain; others go on with another. So no chain has
+//! a hole, whenever the process is killed. Records that are not known to be written are left here until they are.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use mainspring_model::{MemberId, Timestamp, limits};
 use mainspring_store::{Record, RecordKey, Write};
 use mainspring_wire::api::AuditEntry;
 use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
 
 use super::Entry;
 use crate::record;
@@ -18,30 +19,46 @@ use crate::secret::sha256;
 
 /// Bytes of entries after which a new record is begun; one entry is far smaller.
 const RECORD_BYTES_FULL: usize = limits::RECORD_VALUE_BYTES_MAX / 2;
-/// Records that are kept for the next commit when the store was away; more are only logged.
+/// Records that are kept while the store is away. More are dropped and counted, and the next entry tells the count.
 const LEFT_OVER_MAX: usize = 1_000;
 
-/// The chain of one process. Shared by everything in it that commits.
+/// The chains of one process. Shared by everything in it that commits.
 #[derive(Debug)]
 pub struct Chain {
     id: MemberId,
     keep: Duration,
-    link: Mutex<Link>,
-    /// Records that were made and, as far as anybody knows, not written.
-    left_over: Mutex<Vec<Write>>,
+    strands: Mutex<Strands>,
+    left_over: Mutex<LeftOver>,
+    is_left: Notify,
 }
 
-/// Where the chain stands.
+#[derive(Debug, Default)]
+struct Strands {
+    made: u64,
+    /// Those without a record on its way.
+    free: Vec<Strand>,
+}
+
+/// Where one chain stands.
 #[derive(Debug, Clone, Copy)]
-struct Link {
+struct Strand {
+    id: MemberId,
     number: u64,
     hash: [u8; 32],
+}
+
+#[derive(Debug, Default)]
+struct LeftOver {
+    /// Records that were made and, as far as is known, not written.
+    records: Vec<Write>,
+    /// Records that were dropped since the last entry that told of it.
+    dropped: u64,
 }
 
 /// What a record says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Document {
-    /// The process.
+    /// The chain: of one process, which may have several.
     pub(crate) chain: MemberId,
     /// From 1.
     pub(crate) number: u64,
@@ -51,62 +68,147 @@ pub(crate) struct Document {
     pub(crate) entries: Vec<AuditEntry>,
 }
 
-impl Chain {
-    /// A new chain: every process begins one, under an id that no other has. Its records are kept for so long.
-    pub fn new(id: MemberId, keep: Duration) -> Self {
-        Self { id, keep, link: Mutex::new(Link { number: 0, hash: [0; 32] }), left_over: Mutex::default() }
+/// Records on their way to the store. One that is dropped without a word of its fate leaves its records to be written.
+#[derive(Debug)]
+pub struct Draft {
+    chain: Arc<Chain>,
+    before: Strand,
+    after: Strand,
+    records: Vec<Write>,
+    /// How many dropped records its first entry tells of.
+    told: u64,
+}
+
+impl Draft {
+    /// The records, for the transaction of what the calls wrote.
+    pub fn records(&self) -> &[Write] {
+        &self.records
     }
 
-    /// Leaves records that could not be written for the next commit of entries.
-    pub fn leave(&self, records: Vec<Write>) {
-        let mut left_over = self.left_over.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = LEFT_OVER_MAX.saturating_sub(left_over.len());
-        if records.len() > room {
-            tracing::error!(lost = records.len() - room, "records of the audit are lost");
+    /// They are written.
+    pub fn written(mut self) {
+        self.records.clear();
+        self.chain.strands().free.push(self.after);
+    }
+
+    /// The store refused them, and always will.
+    pub(super) fn refused(mut self) {
+        self.chain.left_over().dropped += self.records.len() as u64 + self.told;
+        self.records.clear();
+        self.chain.strands().free.push(self.before);
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        self.chain.leave_telling(std::mem::take(&mut self.records), self.told);
+    }
+}
+
+impl Chain {
+    /// New chains: every process begins its own, under ids that no other has. Their records are kept for so long.
+    pub fn new(id: MemberId, keep: Duration) -> Self {
+        let (strands, left_over) = Default::default();
+        Self { id, keep, strands, left_over, is_left: Notify::new() }
+    }
+
+    /// Leaves records to be written later.
+    pub(super) fn leave(&self, records: Vec<Write>) {
+        self.leave_telling(records, 0);
+    }
+
+    fn leave_telling(&self, records: Vec<Write>, told: u64) {
+        if records.is_empty() {
+            return;
         }
-        left_over.extend(records.into_iter().take(room));
+        let mut left_over = self.left_over();
+        let room = LEFT_OVER_MAX.saturating_sub(left_over.records.len());
+        if records.len() > room {
+            let dropped = (records.len() - room) as u64;
+            // What tells of others is the first of them.
+            left_over.dropped += dropped + if room == 0 { told } else { 0 };
+            tracing::error!(
+                dropped,
+                "records of the audit are dropped: the store has been away for too long"
+            );
+        }
+        left_over.records.extend(records.into_iter().take(room));
+        drop(left_over);
+        self.is_left.notify_one();
+    }
+
+    /// Returns when records may be left over.
+    pub(super) async fn until_left_over(&self) {
+        self.is_left.notified().await;
     }
 
     /// The records that were left; whoever takes them writes them, or leaves them again.
     pub(super) fn take_left_over(&self) -> Vec<Write> {
-        std::mem::take(&mut *self.left_over.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.left_over().records)
     }
 
     /// The records of these entries, to be written in one transaction with what the calls wrote. Usually one; nothing for
     /// no entries.
-    pub fn record(&self, now: Timestamp, entries: Vec<Entry>) -> Vec<Write> {
-        if entries.is_empty() {
-            return Vec::new();
+    pub fn draft(self: &Arc<Self>, now: Timestamp, mut entries: Vec<Entry>) -> Option<Draft> {
+        let first = entries.first_mut()?;
+        let dropped = std::mem::take(&mut self.left_over().dropped);
+        if dropped > 0 {
+            let detail = first.detail.take().map_or(String::new(), |detail| format!("{detail}; "));
+            let detail = format!("{detail}{dropped} records of the audit before this one were dropped");
+            first.detail = Some(detail.into());
         }
-        let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut writes = Vec::with_capacity(1);
+        let before = self.free_strand();
+        let (mut strand, mut records) = (before, Vec::with_capacity(1));
         let (mut part, mut bytes) = (Vec::with_capacity(entries.len()), 0);
         for entry in entries {
             bytes += size_of(&entry);
             part.push(entry.into());
             if bytes >= RECORD_BYTES_FULL {
-                writes.push(self.forge(&mut link, now, std::mem::take(&mut part)));
+                records.push(self.forge(&mut strand, now, std::mem::take(&mut part)));
                 bytes = 0;
             }
         }
         if !part.is_empty() {
-            writes.push(self.forge(&mut link, now, part));
+            records.push(self.forge(&mut strand, now, part));
         }
-        writes
+        Some(Draft { chain: Arc::clone(self), before, after: strand, records, told: dropped })
     }
 
-    fn forge(&self, link: &mut Link, now: Timestamp, entries: Vec<AuditEntry>) -> Write {
-        let number = link.number + 1;
-        let document = Document { chain: self.id, number, before: crate::secret::hex(&link.hash), entries };
+    fn forge(&self, strand: &mut Strand, now: Timestamp, entries: Vec<AuditEntry>) -> Write {
+        let number = strand.number + 1;
+        let document =
+            Document { chain: strand.id, number, before: crate::secret::hex(&strand.hash), entries };
         let value = record::encode(&document);
-        *link = Link { number, hash: sha256(&value) };
+        (strand.number, strand.hash) = (number, sha256(&value));
         Write::PutRecord(Box::new(Record {
             kind: record::AUDIT,
-            key: key(now, self.id, number),
+            key: key(now, strand.id, number),
             revision: 1,
             expires_at: Some(now + self.keep),
             value: value.into(),
         }))
+    }
+
+    /// A chain without a record on its way: the one that was used last, or a new one.
+    fn free_strand(&self) -> Strand {
+        let mut strands = self.strands();
+        if let Some(strand) = strands.free.pop() {
+            return strand;
+        }
+        // The last bytes of an id are random: the next numbers are as good.
+        let id = u128::from_be_bytes(*self.id.as_bytes());
+        let rest = u128::from(u64::MAX);
+        let id = id & !rest | id.wrapping_add(u128::from(strands.made)) & rest;
+        strands.made += 1;
+        Strand { id: MemberId::from_bytes(id.to_be_bytes()), number: 0, hash: [0; 32] }
+    }
+
+    fn strands(&self) -> MutexGuard<'_, Strands> {
+        self.strands.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn left_over(&self) -> MutexGuard<'_, LeftOver> {
+        self.left_over.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Committing what needs no owner, together with its entries of the audit.
 //!
 //! Every commit runs to its end in a task of its own, however long its caller waits. A record of the audit that could not be
-//! written is left with the chain and written after the next commit, in a transaction of its own: it may be there already,
+//! written is left with the chain and written when the store is back, in a transaction of its own: it may be there already,
 //! and must not undo what others ask for. Denials that come while others are written wait and share a record.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,10 +9,20 @@ use std::time::Duration;
 
 use mainspring_model::{ErrorCode, Timestamp};
 use mainspring_store::{Error, Outcome, Store, Transaction, Write, resend};
-use tokio::time::timeout;
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
 
+use super::chain::Draft;
 use super::{Chain, Entry, told};
 use crate::error::Result;
+
+/// Commits at the same time: each has a chain of its own, and a few chains are easier to follow than many.
+const COMMITS_MAX: usize = 16;
+/// Records that were left over in one transaction.
+const LEFT_OVER_BATCH: usize = 100;
+/// How long to wait before what was left over is tried again, at first and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// Tells the time that rows go by.
 pub(crate) type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -31,6 +41,7 @@ struct Inner {
     waiting: Mutex<Vec<Entry>>,
     /// One commit of entries alone at a time.
     turn: tokio::sync::Mutex<()>,
+    commits: Semaphore,
     /// How long a caller waits for a commit, which goes on without them.
     wait: Duration,
 }
@@ -38,7 +49,8 @@ struct Inner {
 impl Journal {
     pub(crate) fn new(store: Arc<dyn Store>, now: Now, chain: Arc<Chain>, wait: Duration) -> Self {
         let (waiting, turn) = Default::default();
-        Self { inner: Arc::new(Inner { store, now, chain, waiting, turn, wait }) }
+        let commits = Semaphore::new(COMMITS_MAX);
+        Self { inner: Arc::new(Inner { store, now, chain, waiting, turn, commits, wait }) }
     }
 
     /// Writes all of it, or nothing but the entry and an error.
@@ -74,25 +86,53 @@ impl Journal {
             tracing::error!(%error, "an entry of the audit was not written");
         }
     }
+
+    /// Writes what is left over whenever something is, again and again until the store takes it. Never returns.
+    pub(crate) async fn write_left_over(&self) {
+        loop {
+            self.inner.chain.until_left_over().await;
+            let mut pause = FIRST_PAUSE;
+            while !self.inner.write_left_over().await {
+                sleep(pause).await;
+                pause = (pause * 2).min(PAUSE_MAX);
+            }
+        }
+    }
+
+    /// Tries once to write what is left over; true when nothing is.
+    pub(crate) async fn try_left_over(&self) -> bool {
+        self.inner.write_left_over().await
+    }
 }
 
 impl Inner {
     async fn commit(&self, mut writes: Vec<Write>, entry: Entry) -> std::result::Result<Vec<Outcome>, Error> {
+        // Never closed.
+        let _permit = self.commits.acquire().await;
         let count = writes.len();
-        let records = self.chain.record((self.now)(), vec![entry]);
-        writes.extend(records.iter().cloned());
+        let Some(draft) = self.chain.draft((self.now)(), vec![entry]) else { return Ok(Vec::new()) };
+        writes.extend(draft.records().iter().cloned());
         let mut answer = self.send(Transaction::all_or_nothing(writes)).await;
         let is_written =
             |outcomes: &Vec<Outcome>| outcomes.iter().all(|outcome| *outcome == Outcome::Applied);
         match &mut answer {
             Ok(outcomes) => {
-                let records = if is_written(outcomes) { Vec::new() } else { records };
+                let all = is_written(outcomes);
                 outcomes.truncate(count);
-                self.write_alone(records).await;
+                if all {
+                    draft.written()
+                } else {
+                    self.write_alone(draft).await
+                }
+                self.write_left_over().await;
             }
             // It is not the store that is away.
-            Err(Error::Invalid(_)) => self.write_alone(records).await,
-            Err(_) => self.chain.leave(records),
+            Err(Error::Invalid(_)) => {
+                self.write_alone(draft).await;
+                self.write_left_over().await;
+            }
+            // Left over.
+            Err(_) => drop(draft),
         }
         answer
     }
@@ -100,24 +140,42 @@ impl Inner {
     async fn write_waiting(&self) {
         let _turn = self.turn.lock().await;
         let entries = std::mem::take(&mut *lock(&self.waiting));
-        let records = self.chain.record((self.now)(), entries);
-        self.write_alone(records).await;
+        if let Some(draft) = self.chain.draft((self.now)(), entries) {
+            self.write_alone(draft).await;
+        }
     }
 
-    /// Writes these records and those that were left over. One that is there already is as good as written.
-    async fn write_alone(&self, mut records: Vec<Write>) {
-        records.append(&mut self.chain.take_left_over());
-        if records.is_empty() {
-            return;
-        }
-        match self.send(Transaction::unfenced(records.clone())).await {
-            Ok(_) => {}
-            Err(Error::Invalid(_)) => self.write_one_by_one(records).await,
+    /// Writes these records without what the calls wrote, now or when the store is back.
+    async fn write_alone(&self, draft: Draft) {
+        match self.send(Transaction::unfenced(draft.records().to_vec())).await {
+            Ok(_) => draft.written(),
+            Err(error @ Error::Invalid(_)) => {
+                tracing::error!(error = &error as &dyn std::error::Error, "a record of the audit is lost");
+                draft.refused();
+            }
             Err(error) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "the audit waits for the store");
-                self.chain.leave(records);
+                drop(draft);
             }
         }
+    }
+
+    /// Writes the records that were left over; true when none is left. One that is there already is as good as written.
+    async fn write_left_over(&self) -> bool {
+        let mut left = self.chain.take_left_over();
+        while !left.is_empty() {
+            let batch: Vec<Write> = left.iter().take(LEFT_OVER_BATCH).cloned().collect();
+            match self.send(Transaction::unfenced(batch.clone())).await {
+                Ok(_) => {}
+                Err(Error::Invalid(_)) => self.write_one_by_one(batch.clone()).await,
+                Err(_) => {
+                    self.chain.leave(left);
+                    return false;
+                }
+            }
+            left.drain(..batch.len());
+        }
+        true
     }
 
     /// One record that no store takes must not keep the others out.
@@ -200,6 +258,15 @@ mod tests {
     }
 
     impl World {
+        fn draft(&self, detail: &str) -> Draft {
+            self.chain.draft(Timestamp::from_micros(5), vec![entry(detail)]).unwrap()
+        }
+
+        /// A record whose transaction came to nothing.
+        fn leave(&self, detail: &str) {
+            drop(self.draft(detail));
+        }
+
         /// The audit is whole and says so much.
         #[track_caller]
         fn check(&self, records: usize) {
@@ -212,7 +279,7 @@ mod tests {
     async fn what_was_left_over_is_written_whatever_becomes_of_the_next_commit() {
         let world = world();
         world.journal.write(vec![put("a", 1)], entry("one")).await.unwrap();
-        world.chain.leave(world.chain.record(Timestamp::from_micros(5), vec![entry("two")]));
+        world.leave("two");
         let again = world.journal.write(vec![put("a", 1), put("b", 1)], entry("three")).await;
         assert_eq!(again.unwrap_err().code, ErrorCode::Conflict);
         world.check(3);
@@ -221,9 +288,9 @@ mod tests {
     #[tokio::test]
     async fn what_was_left_over_and_is_there_undoes_nothing() {
         let world = world();
-        let records = world.chain.record(Timestamp::from_micros(5), vec![entry("one")]);
-        world.store.commit(Transaction::unfenced(records.clone())).await.unwrap();
-        world.chain.leave(records);
+        let draft = world.draft("one");
+        world.store.commit(Transaction::unfenced(draft.records().to_vec())).await.unwrap();
+        drop(draft);
         world.journal.write(vec![put("a", 1)], entry("two")).await.unwrap();
         assert!(world.store.record(record::TOKEN, &"a".into()).await.unwrap().is_some());
         world.check(2);
@@ -236,7 +303,7 @@ mod tests {
         assert!(world.journal.write(vec![large.clone()], entry("one")).await.is_err());
         world.check(1);
         world.chain.leave(vec![large]);
-        world.chain.leave(world.chain.record(Timestamp::from_micros(5), vec![entry("two")]));
+        world.leave("two");
         world.journal.write(vec![put("b", 1)], entry("three")).await.unwrap();
         world.check(3);
         assert!(world.chain.take_left_over().is_empty());
@@ -248,5 +315,48 @@ mod tests {
         world.store.lose_next_answer();
         world.journal.write(vec![put("a", 1)], entry("one")).await.unwrap();
         world.check(1);
+    }
+
+    #[tokio::test]
+    async fn a_kill_leaves_no_hole_whichever_records_were_on_their_way() {
+        let world = world();
+        for name in ["a", "b"] {
+            world.journal.write(vec![put(name, 1)], entry(name)).await.unwrap();
+        }
+        // On their way when the process is killed: of one nobody knows whether it was written, the other was not.
+        let (unknown, lost) = (world.draft("unknown"), world.draft("lost"));
+        world.store.commit(Transaction::unfenced(unknown.records().to_vec())).await.unwrap();
+        for name in ["c", "d"] {
+            world.journal.write(vec![put(name, 1)], entry(name)).await.unwrap();
+        }
+        world.check(5);
+        std::mem::forget((unknown, lost));
+    }
+
+    #[tokio::test]
+    async fn what_was_left_over_is_written_by_itself() {
+        let world = world();
+        let journal = world.journal.clone();
+        let writing = tokio::spawn(async move { journal.write_left_over().await });
+        world.leave("one");
+        while world.store.core().records(&RecordQuery::all(record::AUDIT, 100)).unwrap().rows.is_empty() {
+            tokio::task::yield_now().await;
+        }
+        world.check(1);
+        writing.abort();
+    }
+
+    #[tokio::test]
+    async fn what_is_dropped_is_counted_in_the_chain() {
+        let world = world();
+        let left: Vec<Draft> = (0..1_003).map(|_| world.draft("left")).collect();
+        drop(left);
+        // It tells of the three, and is dropped itself.
+        world.leave("no room");
+        assert_eq!(world.chain.take_left_over().len(), 1_000);
+        world.journal.write(vec![put("a", 1)], entry("next")).await.unwrap();
+        let rows = world.store.core().records(&RecordQuery::all(record::AUDIT, 100)).unwrap().rows;
+        let text = String::from_utf8_lossy(&rows[0].value);
+        assert!(text.contains("next; 4 records of the audit before this one were dropped"), "{text}");
     }
 }

@@ -1,7 +1,7 @@
 //! The audit: one entry for each mutating call, allowed or denied, in the transaction of what it wrote (I29).
 //!
 //! Entries of several calls that are committed together share one record, so that a short run stays two row writes. The
-//! records of a process are a hash chain: each names the hash of the one before, so that none can be changed or left out
+//! records of a process are hash chains: each names the hash of the one before, so that none can be changed or left out
 //! unseen. Records are ordered by time; `app` reads them, nobody changes them, retention cuts them from the oldest.
 
 mod asked;
@@ -14,7 +14,7 @@ mod verify;
 
 pub(crate) use asked::told;
 pub use asked::{Observed, asked_by, asks_for, observe};
-pub use chain::Chain;
+pub use chain::{Chain, Draft};
 pub use entry::{Entry, Outcome};
 pub(crate) use journal::{Journal, Now};
 pub use list::AuditFilter;

@@ -49,6 +49,8 @@ pub fn verify(records: &[Record]) -> Vec<Break> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use mainspring_model::{Timestamp, limits};
     use mainspring_store::Write;
 
@@ -71,17 +73,20 @@ mod tests {
         }
     }
 
-    fn chain(id: MemberId) -> Chain {
-        Chain::new(id, std::time::Duration::from_secs(60))
+    fn chain(id: MemberId) -> Arc<Chain> {
+        Arc::new(Chain::new(id, std::time::Duration::from_secs(60)))
     }
 
-    fn records(chain: &Chain, entries: Vec<Entry>) -> Vec<Record> {
+    fn records(chain: &Arc<Chain>, entries: Vec<Entry>) -> Vec<Record> {
         let now = Timestamp::from_micros(7);
         let unboxed = |write| match write {
             Write::PutRecord(record) => *record,
             other => panic!("{other:?}"),
         };
-        chain.record(now, entries).into_iter().map(unboxed).collect()
+        let Some(draft) = chain.draft(now, entries) else { return Vec::new() };
+        let records = draft.records().iter().cloned().map(unboxed).collect();
+        draft.written();
+        records
     }
 
     #[test]

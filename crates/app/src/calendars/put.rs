@@ -100,7 +100,12 @@ impl App {
             }
             let jobs: Vec<&str> = heeding.iter().take(NAMED_MAX).map(|spec| spec.name.as_str()).collect();
             let more = if heeding.len() > NAMED_MAX { ", …" } else { "" };
-            let message = format!("{} jobs heed it: {}{more}", heeding.len(), jobs.join(", "));
+            let heed = if heeding.len() == 1 {
+                "1 job heeds it".into()
+            } else {
+                format!("{} jobs heed it", heeding.len())
+            };
+            let message = format!("{heed}: {}{more}", jobs.join(", "));
             Err(Error::new(ErrorCode::IllegalState, message))
         };
         match checked.await {

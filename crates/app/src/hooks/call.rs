@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use mainspring_engine::{Answer, HookCall, TriggerCommand, TriggerKey};
 use mainspring_model::spec::{Call, Trigger, Webhook, When};
 use mainspring_model::{ErrorCode, Job, JobSpec};
-use mainspring_store::RecordKey;
+use mainspring_store::{Record, RecordKey};
 use mainspring_wire::api::Delivered;
 use serde_json::Map;
 
+use super::seal::{Owner, Unsealed};
 use super::token::HookDocument;
 use super::{payload, seal, signature};
 use crate::app::{App, note_answer};
@@ -48,6 +49,8 @@ struct Found {
     place: usize,
     hash: SecretHash,
     secret: Vec<u8>,
+    /// Its row, if the secret is to be sealed anew.
+    old: Option<(Record, HookDocument)>,
 }
 
 impl App {
@@ -60,6 +63,9 @@ impl App {
             if !signature::is_right(wanted, said, &found.secret, request.body) {
                 return Err(unknown());
             }
+        }
+        if let Some((record, document)) = &found.old {
+            self.seal_anew(request.token, record, document, &found.secret).await;
         }
         let entry = Entry {
             at: self.now(),
@@ -117,8 +123,10 @@ impl App {
         let spec = self.find_version(job.id, row.state.version).await?;
         let is_it = |trigger: &Trigger| *trigger.name.as_str() == *row.key.name;
         let place = spec.triggers.iter().position(is_it).ok_or_else(unknown)?;
-        let secret = seal::unseal(token, &document.sealed).ok_or_else(unknown)?;
-        Ok(Found { job, key: row.key, version: row.state.version, spec, place, hash, secret })
+        let owner = Owner { token, job: document.job, trigger: &document.trigger };
+        let Unsealed { secret, is_old } = seal::unseal(owner, &document.sealed).ok_or_else(unknown)?;
+        let old = is_old.then_some((record, document));
+        Ok(Found { job, key: row.key, version: row.state.version, spec, place, hash, secret, old })
     }
 
     /// What the call brings, checked: whoever sent it is told now what is wrong.

@@ -1,20 +1,21 @@
 //! The token of a webhook: one for each trigger, made anew as often as somebody asks, and void when it is made anew, revoked, or
-//! its trigger is gone. Its hash is kept, with what callers sign with under a pad that only the token opens.
+//! its trigger is gone. Its hash is kept, with what callers sign with, encrypted under a key that only the token gives.
 
 use mainspring_engine::TriggerKey;
 use mainspring_model::spec::When;
 use mainspring_model::{ErrorCode, Job, JobId, Timestamp};
-use mainspring_store::{Record, RecordKey, Write};
+use mainspring_store::{Outcome, Record, RecordKey, Transaction, Write};
 use mainspring_wire::api::{HookToken, HookTokenRequest};
 use serde::{Deserialize, Serialize};
 
-use super::seal::seal;
+use super::seal::{self, Owner};
 use crate::app::App;
 use crate::audit::Entry;
 use crate::error::{Error, Result};
 use crate::operation::Operation;
 use crate::precondition::Precondition;
 use crate::principal::Caller;
+use crate::random::random_bytes;
 use crate::record;
 use crate::secret::{SecretHash, SecretKind};
 use crate::triggers::Named;
@@ -27,7 +28,7 @@ const SECRET_CHARS: std::ops::RangeInclusive<usize> = 8..=256;
 pub(super) struct HookDocument {
     pub(super) job: JobId,
     pub(super) trigger: String,
-    /// What callers sign with, under the pad of the token.
+    /// What callers sign with, encrypted.
     pub(super) sealed: String,
     created_at: Timestamp,
     created_by: String,
@@ -58,7 +59,11 @@ impl App {
         let document = HookDocument {
             job: job.id,
             trigger: key.name.to_string(),
-            sealed: seal(&token, &secret),
+            sealed: seal::seal(
+                Owner { token: &token, job: job.id, trigger: &key.name },
+                secret.as_bytes(),
+                random_bytes(),
+            ),
             created_at: now,
             created_by: caller.subject().into(),
         };
@@ -138,9 +143,30 @@ impl App {
         };
         let hash: SecretHash = record::decode(&found)?;
         let token = RecordKey::from(&hash.as_bytes()[..]);
-        // A token is written once.
-        let removal = Write::RemoveRecord { kind: record::HOOK, key: token, expected: 1 };
+        // It is written once, and once more when its secret is sealed anew.
+        let expected = self.store.record(record::HOOK, &token).await?.map_or(1, |record| record.revision);
+        let removal = Write::RemoveRecord { kind: record::HOOK, key: token, expected };
         Ok((found.revision, vec![removal]))
+    }
+
+    /// Seals the secret of an old row anew. Another server may do so too: one of them writes, and both have the secret.
+    pub(super) async fn seal_anew(
+        &self,
+        token: &str,
+        before: &Record,
+        document: &HookDocument,
+        secret: &[u8],
+    ) {
+        let owner = Owner { token, job: document.job, trigger: &document.trigger };
+        let sealed = seal::seal(owner, secret, random_bytes());
+        let value = record::encode(&HookDocument { sealed, ..document.clone() });
+        let write = put(record::HOOK, before.key.clone(), before.revision + 1, value);
+        let written = self.store.commit(Transaction::unfenced(vec![write])).await;
+        match written.as_deref() {
+            Ok([Outcome::Applied]) => tracing::info!(trigger = document.trigger, "sealed a secret anew"),
+            // The next call tries again.
+            other => tracing::warn!(trigger = document.trigger, ?other, "a secret was not sealed anew"),
+        }
     }
 }
 

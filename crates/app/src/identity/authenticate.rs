@@ -69,6 +69,12 @@ impl App {
         self.authenticate_since(secret, None).await
     }
 
+    /// Whether this secret was good when it was last shown here. It may have ended since.
+    pub fn remembers(&self, secret: &str) -> bool {
+        let known = self.principals.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.contains_key(&SecretHash::of(secret))
+    }
+
     /// The same; what was read before the moment is read anew.
     pub async fn authenticate_since(&self, secret: &str, since: Option<Instant>) -> Result<Arc<Principal>> {
         if ![SecretKind::Api, SecretKind::Session].iter().any(|kind| kind.fits(secret)) {

@@ -49,6 +49,21 @@ impl App {
         self.write_join_token(pool, JOIN_TTL_DEFAULT, "bootstrap", entry).await
     }
 
+    /// Makes a join token for the node of this very process if it has no credential: it is new, or somebody removed it. Who
+    /// owns the store lets its own node in again.
+    pub async fn admit_resident(&self, node: NodeId) -> Result<Option<JoinToken>> {
+        if self.has_credential(node).await? {
+            return Ok(None);
+        }
+        let detail = match self.store.node(node).await? {
+            Some(known) => format!("{} was removed; its own server lets it in again", known.name),
+            None => "the node of this server".to_owned(),
+        };
+        let entry = node_entry(self.now(), Operation::NodeInvite, "bootstrap", Some(detail));
+        let entry = Entry { target: Some(node.to_string().into()), ..entry };
+        self.write_join_token(None, JOIN_TTL_DEFAULT, "bootstrap", entry).await.map(Some)
+    }
+
     async fn write_join_token(
         &self,
         pool: Option<String>,

@@ -34,11 +34,11 @@ impl App {
         }
         let removal = Write::RemoveJob { id: found.id, expected: found.revision };
         let merged = Merging { namespace, job: found.id, version: 0, spec: None };
-        let outcomes = self.commit_with_triggers(vec![removal], merged, entry).await?;
+        let (outcomes, has_triggers) = self.commit_with_triggers(vec![removal], merged, entry).await?;
         self.jobs.forget(namespace, &found.name);
         if outcomes.iter().any(|outcome| *outcome != Outcome::Applied) {
             return Err(Error::new(ErrorCode::Conflict, "the job changed meanwhile"));
         }
-        Ok(())
+        if has_triggers { self.confirmed(namespace, found.id).await } else { Ok(()) }
     }
 }

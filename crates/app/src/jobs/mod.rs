@@ -1,5 +1,6 @@
 //! Jobs: made and replaced by specification, listed, compared, paused, removed.
 
+mod confirm;
 mod delete;
 mod diff;
 mod list;

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::operation::Operation;
 use crate::precondition::Precondition;
 use crate::principal::Caller;
-use crate::triggers::Merging;
+use crate::triggers::{Merging, warnings};
 
 /// A job to be.
 #[derive(Debug, Clone)]
@@ -64,10 +64,12 @@ impl App {
         if let Err(error) = checked {
             return if dry_run { Err(error) } else { self.refused(entry, error).await };
         }
-        match found {
+        let warnings = warnings(&*self.store, &namespace, &spec).await?;
+        let put = match found {
             None => self.create_job(caller, namespace, spec, entry, dry_run).await,
             Some(found) => self.replace_job(caller, found, spec, entry, dry_run).await,
-        }
+        }?;
+        Ok(api::Job { warnings, ..put })
     }
 
     async fn create_job(
@@ -111,6 +113,7 @@ impl App {
             if !dry_run {
                 let detail = Some("nothing changed".into());
                 self.journal.note(Entry { detail, ..entry }).await;
+                self.confirmed_if_new(&job.namespace, job.id).await?;
             }
             let outcome = Some(PutOutcome::Unchanged);
             return Ok(api::Job { spec: Some(tree(&current)), outcome, ..(&job).into() });
@@ -148,12 +151,15 @@ impl App {
         let merged =
             Merging { namespace: &namespace, job: job.id, version: job.current_version, spec: Some(&spec) };
         let writes = vec![Write::PutJob(Box::new(job)), Write::InsertJobVersion(Box::new(version))];
-        let outcomes = self.commit_with_triggers(writes, merged, entry).await?;
+        let (outcomes, has_triggers) = self.commit_with_triggers(writes, merged, entry).await?;
         self.jobs.forget(&namespace, &name);
         let is_written = outcomes.iter().all(|outcome| *outcome == Outcome::Applied);
         match outcomes.iter().find_map(Outcome::conflict) {
             None if is_written => {
                 self.jobs.remember_version(key, &spec);
+                if has_triggers {
+                    self.confirmed(&namespace, key.0).await?;
+                }
                 Ok(answer)
             }
             Some(Conflict::KeyTaken(_)) => Err(Error::new(

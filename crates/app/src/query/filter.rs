@@ -26,7 +26,7 @@ pub(crate) struct Filter {
 pub(crate) struct Named {
     /// Those that there are.
     pub(crate) jobs: Vec<JobId>,
-    /// Names that no job has: of runs with a specification of their own.
+    /// Names that no job has: of runs with a specification of their own, or of a job that was deleted.
     pub(crate) others: Vec<String>,
 }
 
@@ -131,9 +131,8 @@ impl Test {
         match self {
             Self::States(states) => states.contains(&status.state),
             Self::Jobs(Named { jobs, others }) => {
-                let own = spec.filter(|_| head.inline_spec.is_some());
                 jobs.contains(&head.job)
-                    || own.is_some_and(|own| others.iter().any(|name| *name == own.name.as_str()))
+                    || spec.is_some_and(|spec| others.iter().any(|name| *name == spec.name.as_str()))
             }
             Self::Namespaces(places) => places.iter().any(|place| head.namespace.is_within(place)),
             Self::Labels(labels) => labels.iter().any(|(key, wanted)| {

@@ -28,7 +28,7 @@ impl App {
     pub async fn retry(&self, caller: &Caller, run: RunId, condition: Precondition) -> Result<api::Run> {
         let row = self.find_run(caller, Operation::RunRetry, run).await?;
         if row.status.state.is_terminal() {
-            let message = format!("a {} run is over; `rerun` makes a new one", row.status.state.name());
+            let message = format!("the run is over ({}); `rerun` makes a new one", row.status.state.name());
             let entry = run_entry(self, caller, Operation::RunRetry, &row);
             return self.refused(entry, Error::new(ErrorCode::IllegalState, message)).await;
         }

@@ -37,6 +37,7 @@ impl App {
             told();
         }
         let filter = self.filter(caller, Operation::RunBulk, namespace, &request.q).await?;
+        check_query(&request)?;
         let page = PageRequest { limit: None, cursor: request.cursor.clone() };
         let (rows, next) = self.scan(&filter, BULK_RUNS_MAX, page.after()?, SCAN_BUDGET).await?;
         let rows: Vec<Run> =
@@ -53,7 +54,7 @@ impl App {
             return Ok(result);
         }
         let entry = Entry {
-            detail: Some(format!("{:?} {} runs: {}", request.action, rows.len(), request.q).into()),
+            detail: Some(format!("{:?} {} runs: {}", request.action, rows.len(), words(&request)).into()),
             ..caller.entry(self.now(), Operation::RunBulk, namespace)
         };
         if request.expected_max.is_some_and(|most| rows.len() > most) {
@@ -111,4 +112,18 @@ impl App {
         };
         self.command(row.status.cell, command, run_entry(self, caller, operation, row)).await
     }
+}
+
+/// A query without a word finds every run, and is more often a variable that is not set than a wish.
+fn check_query(request: &BulkRequest) -> Result<()> {
+    let message = match (request.q.trim().is_empty(), request.all) {
+        (true, false) => "a query without a word finds every run; say `all: true` if you mean that",
+        (false, true) => "either a query or `all: true`",
+        (true, true) | (false, false) => return Ok(()),
+    };
+    Err(Error::field(ErrorCode::InvalidRequest, "q", message))
+}
+
+fn words(request: &BulkRequest) -> &str {
+    if request.all { "all" } else { &request.q }
 }

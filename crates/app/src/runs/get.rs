@@ -10,8 +10,19 @@ use serde_json::Value;
 use crate::app::App;
 use crate::error::{Error, Result};
 use crate::operation::Operation;
-use crate::ports::LiveRun;
+use crate::ports::{CellError, LiveRun};
 use crate::principal::Caller;
+
+/// Who owns a run's cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// Somebody who has read what is in it.
+    Loaded,
+    /// Nobody.
+    Nobody,
+    /// Somebody who does not answer or has not read it, or it does not matter.
+    Unknown,
+}
 
 impl App {
     /// A run with its parameters and its result.
@@ -42,6 +53,8 @@ impl App {
     /// The attempts of a run, the first first.
     pub async fn attempts(&self, caller: &Caller, run: RunId) -> Result<Vec<api::Attempt>> {
         let row = self.find_run(caller, Operation::RunAttempts, run).await?;
+        // As the run itself is shown: from its owner, who may know more than the row.
+        let row = self.live(&row).await.map_or(row, |live| live.run);
         self.attempts_of(&row).await
     }
 
@@ -86,22 +99,33 @@ impl App {
     /// Why a run is where it is, from its owner if it answers.
     pub async fn why(&self, caller: &Caller, run: RunId) -> Result<api::Why> {
         let row = self.find_run(caller, Operation::RunWhy, run).await?;
-        let (row, is_live, reason) = match self.live(&row).await {
-            Some(LiveRun { run, reason }) => (run, true, reason),
+        let (row, owner, reason) = match self.live(&row).await {
+            Some(LiveRun { run, reason }) => (run, Owner::Loaded, reason),
             None => {
-                let is_owned = self.is_owned(&row).await;
-                let reason = self.why_not_in_memory(&row, is_owned).await;
-                (row, is_owned, reason)
+                let owner = self.owner_of(&row).await;
+                let reason = self.why_not_in_memory(&row, owner == Owner::Loaded).await;
+                (row, owner, reason)
             }
         };
+        let is_live = owner == Owner::Loaded;
         let status = &row.status;
         let waits = !status.state.is_terminal() && status.state != RunState::Running;
         let mut reason: Option<api::Reason> = reason.as_ref().map(Into::into);
+        if waits && owner == Owner::Nobody && self.is_due(&row) {
+            let is_forever = status.cell.0 >= self.cells.count();
+            reason = Some(api::Reason::no_owner(status.cell, is_forever));
+        }
         if let Some(reason) = &mut reason {
             let spec = self.spec_of(&row).await.ok();
             reason.name(&row.head, spec.as_deref().map(|spec| spec.name.as_str()), status.cell);
         }
-        let cause = self.cause_of(status.cause.as_ref()).await;
+        let mut cause = self.cause_of(status.cause.as_ref()).await;
+        if let (Some(cause), RunState::Skipped, Some(Cause::Overlap)) =
+            (&mut cause, status.state, &status.cause)
+            && let Some(words) = self.overlap_words(&row).await
+        {
+            cause.message = words;
+        }
         let summary = match (&reason, &cause) {
             (Some(reason), _) => format!("{}; {}", reason.message, reason.remedy),
             (None, Some(cause)) if status.state != RunState::Running => cause.message.clone(),
@@ -128,13 +152,23 @@ impl App {
         }
     }
 
-    /// Whether somebody owns the cell of a run that is not over, and has read what is in it.
-    async fn is_owned(&self, row: &Run) -> bool {
+    /// Whether nothing but an owner is missing: the moment that it waited for has come.
+    fn is_due(&self, row: &Run) -> bool {
+        let Run { status, .. } = row;
+        let now = self.now();
+        status.state == RunState::Waiting || status.place.is_none_or(|place| place.rank <= now.as_micros())
+    }
+
+    /// Who owns the cell of a run.
+    async fn owner_of(&self, row: &Run) -> Owner {
         if row.status.state.is_terminal() {
-            return false;
+            return Owner::Unknown;
         }
-        let overview = self.cells.overview(row.status.cell).await;
-        overview.ok().flatten().is_some_and(|overview| overview.loaded)
+        match self.cells.overview(row.status.cell).await {
+            Ok(Some(overview)) if overview.loaded => Owner::Loaded,
+            Ok(None) | Err(CellError::Nowhere) => Owner::Nobody,
+            Ok(Some(_)) | Err(_) => Owner::Unknown,
+        }
     }
 
     /// How many attempts there may be; those there were, when the specification cannot be read.

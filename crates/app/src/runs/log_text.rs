@@ -1,8 +1,8 @@
-//! From the stored frames of a log to lines of text for readers. Pure; the frames are `model::log`'s.
+//! From the stored frames of a log to lines for readers, of text where it is UTF-8. Pure; the frames are `model::log`'s.
 //!
 //! A frame is what one read of a pipe gave: part of a line, a line, or many. Lines of one frame share its offset and its time.
 //! What has no end of line stays as it is: the next frame of the stream may go on with it. A frame may end in the middle of a
-//! character: the rest of it is given with the piece before when it is there, and replaced when it is not. Offsets are places
+//! character: the rest of it is given with the piece before. Bytes that are not UTF-8 are given as they are, each once. Offsets are places
 //! in what is stored: a mark stands for what is missing and takes no more than its own room.
 
 use mainspring_model::Timestamp;
@@ -26,20 +26,22 @@ struct Piece {
 /// the last piece. What comes later is looked at for the rest of a character only. What is no frame is passed over.
 pub(super) fn lines(bytes: &[u8], offset: u64, limit: usize, only: Option<LogStream>) -> (Vec<LogLine>, u64) {
     let mut pieces: Vec<Piece> = Vec::new();
+    // Streams whose first piece behind the limit was seen: the rest of a character is not further away.
+    let mut closed: Vec<LogStream> = Vec::new();
     let (mut at, mut next, mut count) = (0, 0, 0);
     for frame in frames(bytes) {
         let (stream, mut content) = content_of(&frame);
-        let rest = match pieces.iter_mut().rev().find(|piece| piece.stream == stream) {
-            Some(before) => {
-                let rest = continuation(&content, missing(&before.content));
-                before.content.extend_from_slice(&content[..rest]);
-                rest
-            }
+        let rest = continuation(&content);
+        match pieces.iter_mut().rev().find(|piece| piece.stream == stream) {
+            Some(before) if !closed.contains(&stream) => before.content.extend(content.drain(..rest)),
+            Some(_) => {}
             // Told with the piece before, in the part before this.
-            None if offset > 0 => continuation(&content, CONTINUATION_BYTES_MAX),
-            None => 0,
-        };
-        content.drain(..rest);
+            None if offset > 0 => drop(content.drain(..rest)),
+            None => {}
+        }
+        if at >= limit {
+            closed.push(stream);
+        }
         let end = at + HEADER_BYTES + frame.content.len();
         if at < limit && count < LOG_PART_LINES_MAX {
             count += content.split_inclusive(is_end).count();
@@ -59,12 +61,8 @@ pub(super) fn lines(bytes: &[u8], offset: u64, limit: usize, only: Option<LogStr
 
 impl Piece {
     fn lines(self) -> Vec<LogLine> {
-        let line = |content: &[u8]| LogLine {
-            offset: self.offset,
-            at: Timestamp::from_micros(self.at_us).into(),
-            stream: self.stream,
-            text: String::from_utf8_lossy(content).into_owned(),
-        };
+        let at = Timestamp::from_micros(self.at_us).into();
+        let line = |content: &[u8]| LogLine::new(self.offset, at, self.stream, content);
         self.content.split_inclusive(is_end).map(line).collect()
     }
 }
@@ -85,25 +83,10 @@ fn content_of(frame: &Frame<'_>) -> (LogStream, Vec<u8>) {
     }
 }
 
-/// How many bytes the last character still lacks.
-fn missing(content: &[u8]) -> usize {
-    let last = content.iter().rev().take(CONTINUATION_BYTES_MAX + 1);
-    for (behind, byte) in last.enumerate() {
-        let length = match byte {
-            0x80..=0xbf => continue,
-            0xc2..=0xdf => 2,
-            0xe0..=0xef => 3,
-            0xf0..=0xf4 => 4,
-            _ => 1,
-        };
-        return (length - 1_usize).saturating_sub(behind);
-    }
-    0
-}
-
-/// How many of the first bytes, at most `most`, go on with a character.
-fn continuation(content: &[u8], most: usize) -> usize {
-    content.iter().take(most).take_while(|byte| matches!(byte, 0x80..=0xbf)).count()
+/// How many of the first bytes go on with a character, or look like it: where output is not UTF-8, they are told with the piece
+/// before all the same, so that each byte is told once however the log is cut into parts.
+fn continuation(content: &[u8]) -> usize {
+    content.iter().take(CONTINUATION_BYTES_MAX).take_while(|byte| matches!(byte, 0x80..=0xbf)).count()
 }
 
 #[cfg(test)]
@@ -176,7 +159,31 @@ mod tests {
         check(&bytes, 1000, None, &["a\u{20ac}", "e", "b"], 1000 + bytes.len() as u64);
         check(&bytes, 1, None, &["a\u{20ac}"], 1015);
         check(&bytes[15..], 1000, None, &["e", "b"], 1000 + bytes.len() as u64 - 15);
+        let odd = log(&[(FrameKind::Stdout, b"a\xff\n\xe2"), (FrameKind::Stdout, b"x\n")]);
+        let (given, _) = lines(&odd, 0, 1000, None);
+        assert_eq!(
+            given.iter().flat_map(|line| line.content().into_owned()).collect::<Vec<_>>(),
+            b"a\xff\n\xe2x\n"
+        );
         let bytes = log(&[(FrameKind::Stdout, b"a\xff"), (FrameKind::Stdout, b"\x80b")]);
-        check(&bytes, 1000, None, &["a\u{fffd}", "\u{fffd}b"], 1030);
+        check(&bytes, 1000, None, &["a\u{fffd}\u{fffd}", "b"], 1030);
+    }
+
+    #[test]
+    fn every_byte_is_told_once_however_the_log_is_cut() {
+        let pieces: Vec<Vec<u8>> =
+            (0..40_u32).map(|n| (0..n).map(|i| (n * 37 + i * 91) as u8).collect()).collect();
+        let frames: Vec<(FrameKind, &[u8])> =
+            pieces.iter().map(|piece| (FrameKind::Stdout, piece.as_slice())).collect();
+        let bytes = log(&frames);
+        for limit in [1, 20, 64, 500, bytes.len()] {
+            let (mut told, mut offset) = (Vec::new(), 0);
+            while offset < bytes.len() {
+                let (part, next) = lines(&bytes[offset..], offset as u64, limit, None);
+                told.extend(part.iter().flat_map(|line| line.content().into_owned()));
+                offset = next as usize;
+            }
+            assert_eq!(told, pieces.concat(), "in parts of {limit}");
+        }
     }
 }

@@ -62,7 +62,7 @@ impl App {
             let text =
                 "the output of this attempt is not here: its node has not sent it, or was lost with it\n";
             let at = self.now().into();
-            page.lines.push(LogLine { offset: 0, at, stream: LogStream::System, text: text.into() });
+            page.lines.push(LogLine::new(0, at, LogStream::System, text.as_bytes()));
         }
         Ok(page)
     }

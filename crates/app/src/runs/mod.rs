@@ -8,6 +8,7 @@ mod head;
 mod list;
 mod log_text;
 mod logs;
+mod overlap;
 mod rerun;
 mod submit;
 mod timeline;

@@ -30,6 +30,10 @@ impl App {
         }
         let key = TriggerKey { job: found.id, name: name.into() };
         let part = self.store.records(key.occurrences(before, request.rows()?)).await?;
+        // Of a trigger that is gone, the lines are there for a while.
+        if part.rows.is_empty() && before.is_none() {
+            self.find_trigger(&found, name).await?;
+        }
         let lines = part.rows.iter().filter_map(Occurrence::read);
         let items = lines.map(view).collect();
         Ok(page(items, part.more, |line: &api::Occurrence| Place(line.planned.0, line.backfill).to_string()))

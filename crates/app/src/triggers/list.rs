@@ -1,10 +1,14 @@
 //! Reading triggers.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use mainspring_engine::TriggerRow;
 use mainspring_model::spec::Trigger;
-use mainspring_model::{ErrorCode, Job, JobSpec, Namespace};
+use mainspring_model::{ErrorCode, Job, JobSpec, Namespace, Pause};
 use mainspring_wire::api;
 
+use super::missing::KnownJobs;
 use super::preview::description;
 use crate::app::App;
 use crate::error::{Error, Result};
@@ -31,9 +35,16 @@ impl App {
         };
         let page = visible(&*self.store, query, see).await?;
         let mut items = Vec::with_capacity(page.items.len());
+        let (mut known, mut pauses) = (KnownJobs::default(), BTreeMap::new());
         for row in page.items {
+            let pause = match pauses.entry(row.key.job) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => {
+                    unknown.insert(self.store.job(row.key.job).await?.and_then(|job| job.pause))
+                }
+            };
             match self.find_version(row.key.job, row.state.version).await {
-                Ok(spec) => items.extend(view(&row, &spec)),
+                Ok(spec) => items.extend(self.view(&row, &spec, pause.as_ref(), &mut known).await?),
                 // A job that went this moment has no triggers any more.
                 Err(error) if error.code == ErrorCode::NotFound => {}
                 Err(error) => return Err(error),
@@ -53,7 +64,11 @@ impl App {
         let found = self.find_job(namespace, job).await?;
         let spec = self.find_version(found.id, found.current_version).await?;
         let rows = self.triggers_of(self.cells.cell_of(namespace), found.id).await?;
-        Ok(api::Page::whole(rows.iter().filter_map(|row| view(row, &spec)).collect()))
+        let (mut known, mut items) = (KnownJobs::default(), Vec::new());
+        for row in &rows {
+            items.extend(self.view(row, &spec, found.pause.as_ref(), &mut known).await?);
+        }
+        Ok(api::Page::whole(items))
     }
 
     /// A trigger.
@@ -72,7 +87,25 @@ impl App {
 
     pub(super) async fn trigger_view(&self, job: &Job, row: &TriggerRow) -> Result<api::Trigger> {
         let spec = self.find_version(job.id, row.state.version).await?;
-        view(row, &spec).ok_or_else(|| missing(job, &row.key.name))
+        let view = self.view(row, &spec, job.pause.as_ref(), &mut KnownJobs::default()).await?;
+        view.ok_or_else(|| missing(job, &row.key.name))
+    }
+
+    /// As the API shows it; none when its job says nothing of it any more.
+    async fn view(
+        &self,
+        row: &TriggerRow,
+        spec: &JobSpec,
+        pause: Option<&Pause>,
+        known: &mut KnownJobs,
+    ) -> Result<Option<api::Trigger>> {
+        let written = spec.triggers.iter().find(|trigger| *trigger.name.as_str() == *row.key.name);
+        let Some(trigger) = written else { return Ok(None) };
+        let missing = known.missing(&*self.store, &row.state.namespace, trigger).await?;
+        let mut missing_jobs: Vec<String> = missing.into_iter().map(|(_, job)| job.to_owned()).collect();
+        missing_jobs.dedup();
+        let job_pause = pause.map(Into::into);
+        Ok(Some(api::Trigger { job_pause, missing_jobs, ..view(row, spec, trigger) }))
     }
 
     pub(crate) async fn find_trigger(&self, job: &Job, name: &str) -> Result<TriggerRow> {
@@ -85,12 +118,11 @@ fn missing(job: &Job, name: &str) -> Error {
     Error::not_found(format!("trigger `{name}` of `{}`", job.name))
 }
 
-/// As the API shows it; none when its job says nothing of it any more.
-fn view(row: &TriggerRow, spec: &JobSpec) -> Option<api::Trigger> {
-    let trigger = spec.triggers.iter().find(|trigger| *trigger.name.as_str() == *row.key.name)?;
+/// What its row and its job's file say.
+fn view(row: &TriggerRow, spec: &JobSpec, trigger: &Trigger) -> api::Trigger {
     let state = &row.state;
     let seed = Trigger::seed(&state.namespace, spec.name.as_str());
-    Some(api::Trigger {
+    api::Trigger {
         job: row.key.job,
         job_name: spec.name.to_string(),
         namespace: state.namespace.clone(),
@@ -106,6 +138,8 @@ fn view(row: &TriggerRow, spec: &JobSpec) -> Option<api::Trigger> {
         fired: state.fired,
         failures: state.failures,
         pause: state.pause.as_deref().map(Into::into),
+        job_pause: None,
+        missing_jobs: Vec::new(),
         last_run: state.last,
-    })
+    }
 }

@@ -1,6 +1,6 @@
 //! A job and its triggers are written together: no version of a job stands without the triggers that it says.
 
-use mainspring_engine::{Merged, TriggerRow, merge, news_key};
+use mainspring_engine::{Merged, TriggerKey, TriggerRow, merge, news_key};
 use mainspring_model::spec::When;
 use mainspring_model::{Calendars, JobId, JobSpec, Namespace};
 use mainspring_store::{Outcome, Write};
@@ -9,7 +9,6 @@ use crate::app::App;
 use crate::audit::Entry;
 use crate::calendars::CalendarShelf;
 use crate::error::Result;
-use crate::ports::Command;
 
 /// A trigger that fires at the same moment moves its row: then everything is read and written once more.
 const TRIES: usize = 5;
@@ -25,13 +24,14 @@ pub(crate) struct Merging<'a> {
 }
 
 impl App {
-    /// Writes a job and its triggers, and tells the owner of the cell. Answers for the writes that were given.
+    /// Writes a job and its triggers. Answers for the writes that were given, and whether triggers were among what changed: then
+    /// the owner of the cell has to confirm it ([`App::confirmed`]).
     pub(crate) async fn commit_with_triggers(
         &self,
         writes: Vec<Write>,
         merging: Merging<'_>,
         entry: Entry,
-    ) -> Result<Vec<Outcome>> {
+    ) -> Result<(Vec<Outcome>, bool)> {
         let given = writes.len();
         for tries in 1.. {
             let rows = self.trigger_writes(merging).await?;
@@ -42,27 +42,20 @@ impl App {
             if moved && tries < TRIES {
                 continue;
             }
-            if changed && !moved {
-                self.triggers_changed(merging).await;
-            }
             if !moved {
                 outcomes.truncate(given);
             }
-            return Ok(outcomes);
+            return Ok((outcomes, changed));
         }
-        Ok(Vec::new())
-    }
-
-    /// An owner elsewhere finds out by itself.
-    async fn triggers_changed(&self, merging: Merging<'_>) {
-        let cell = self.cells.cell_of(merging.namespace);
-        let _ = self.cells.command(cell, Command::TriggersChanged { job: merging.job }, Vec::new()).await;
+        Ok((Vec::new(), false))
     }
 
     async fn trigger_writes(&self, merging: Merging<'_>) -> Result<Vec<Write>> {
         let Merging { namespace, job, spec, .. } = merging;
-        let old = self.triggers_of(self.cells.cell_of(namespace), job).await?;
-        let mut writes = self.row_writes(merging, &old).await?;
+        let page = self.store.records(TriggerRow::of_job(self.cells.cell_of(namespace), job)).await?;
+        let old: Vec<TriggerRow> = page.rows.iter().filter_map(TriggerRow::read).collect();
+        let gone: Vec<_> = page.rows.iter().filter_map(TriggerRow::read_gone).collect();
+        let mut writes = self.row_writes(merging, &old, &gone).await?;
         // A token goes with its webhook: one of the same name later is another.
         for row in old.iter().filter(|row| row.state.is_called && !is_called(spec, &row.key.name)) {
             writes.extend(self.hook_removals(&row.key).await?);
@@ -71,7 +64,12 @@ impl App {
     }
 
     /// What becomes of the rows of a job's triggers.
-    async fn row_writes(&self, merging: Merging<'_>, old: &[TriggerRow]) -> Result<Vec<Write>> {
+    async fn row_writes(
+        &self,
+        merging: Merging<'_>,
+        old: &[TriggerRow],
+        gone: &[(TriggerKey, u64)],
+    ) -> Result<Vec<Write>> {
         let Merging { namespace, job, version, spec } = merging;
         if old.is_empty() && spec.is_none_or(|spec| spec.triggers.is_empty()) {
             return Ok(Vec::new());
@@ -84,7 +82,7 @@ impl App {
             Some(spec) => CalendarShelf::default().of_job(&*self.store, namespace, spec).await?,
             None => Calendars::default(),
         };
-        Ok(merge(old, Merged { cell, namespace, job, version, spec, now, calendars: &calendars, news }))
+        Ok(merge(old, Merged { cell, namespace, job, version, spec, now, calendars: &calendars, news, gone }))
     }
 
     /// Where the triggers of a job stand.

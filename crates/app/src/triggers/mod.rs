@@ -6,11 +6,13 @@ mod history;
 mod list;
 mod load;
 mod merging;
+mod missing;
 mod moments;
 mod preview;
 mod successes;
 
 pub use act::Named;
 pub(crate) use merging::Merging;
+pub(crate) use missing::{KnownJobs, warnings};
 pub use moments::read_moments;
 pub use successes::LastSuccesses;

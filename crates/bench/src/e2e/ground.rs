@@ -94,6 +94,9 @@ impl Ground {
         let agent = folder.start(binary, "agent.log", |command| {
             command.args(["agent", "--name", "bench", "--server", &format!("http://{address}"), "--data"]);
             command.arg(folder.path("agent")).env("MAINSPRING_JOIN_TOKEN", join);
+            if rustix::process::geteuid().is_root() {
+                command.env("MAINSPRING_AGENT__TASK_USER", "root");
+            }
         })?;
         let crew = Crew { server: server.id(), agent: agent.id(), sidecar: 0, database: databases.processes };
         let mut ground = Self { server, agent, address, token, crew, folder };

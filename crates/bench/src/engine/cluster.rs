@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_engine::{
-    Cell, Config, Ending, Event, Hello, Message, News, Report, RequestId, ShelfRead, Submission, Tenure,
-    TriggersRead, priority_of,
+    Cell, Config, Ending, Event, Hello, Message, News, Now, OwnLease, Report, RequestId, ShelfRead,
+    Submission, Tenure, TriggersRead, priority_of,
 };
 use mainspring_model::spec::{Body, Process};
 use mainspring_model::{
-    AttemptToken, Cause, CellId, Epoch, JobId, JobSpec, Labels, Namespace, Node, NodeId, NodeState,
+    AttemptToken, Cause, CellId, Elapsed, Epoch, JobId, JobSpec, Labels, Namespace, Node, NodeId, NodeState,
     Resources, RunHead, RunId, Timestamp, Usage, hash,
 };
 use mainspring_store::Outcome;
@@ -78,13 +78,14 @@ impl Cluster {
         let now = Timestamp::from_micros(1_700_000_000_000_000);
         let tenure = Tenure {
             epoch: Epoch(1),
-            lease_until: Timestamp::MAX,
+            lease: OwnLease { until: Elapsed::MAX, extends_until: Elapsed::MAX },
+            succeeds_other: false,
             nodes: Vec::new(),
             pause: None,
             memories: Vec::new(),
         };
         let mut cluster = Self {
-            cell: Cell::new(Config { waiting_max: 1_000_000, ..Config::default() }, tenure, now),
+            cell: Cell::new(Config { waiting_max: 1_000_000, ..Config::default() }, tenure, both(now)),
             situation,
             now,
             shapes: Vec::new(),
@@ -120,7 +121,7 @@ impl Cluster {
             updated_at: self.now,
         };
         let hello = Hello { node, session: SESSION, beat: 1, held: Vec::new() };
-        self.cell.handle(self.now, Event::Hello(Box::new(hello)));
+        self.cell.handle(both(self.now), Event::Hello(Box::new(hello)));
     }
 
     /// Gives the nodes attempts: all they take, or one for each, so that there is room for more.
@@ -131,7 +132,7 @@ impl Cluster {
             Situation::Roomy => submitted < self.nodes,
         } {
             let request = self.request(Size::Fitting);
-            self.cell.handle(self.now, request);
+            self.cell.handle(both(self.now), request);
             submitted += 1;
         }
         self.settle();
@@ -146,7 +147,7 @@ impl Cluster {
         while self.cell.waiting() < waiting {
             for _ in 0..SUBMISSIONS_PER_COMMIT.min(waiting - self.cell.waiting()) {
                 let request = self.request(size);
-                self.cell.handle(self.now, request);
+                self.cell.handle(both(self.now), request);
             }
             self.settle();
         }
@@ -165,13 +166,13 @@ impl Cluster {
     pub(super) fn cycles(&mut self, requests: Vec<Event>) {
         for request in requests {
             self.now = self.now + CYCLE;
-            self.cell.handle(self.now, request);
+            self.cell.handle(both(self.now), request);
             if let Some((node, token)) = self.executing.pop_front() {
                 self.finished += 1;
-                self.cell.handle(self.now, finished(node, token));
+                self.cell.handle(both(self.now), finished(node, token));
             }
         }
-        self.cell.handle(self.now, Event::Tick);
+        self.cell.handle(both(self.now), Event::Tick);
         self.settle();
     }
 
@@ -196,7 +197,7 @@ impl Cluster {
             let Some(batch) = self.cell.cut() else { break };
             let outcomes = vec![Outcome::Applied; batch.transaction.writes.len()];
             drop(batch);
-            self.cell.committed(self.now, &outcomes);
+            self.cell.committed(both(self.now), &outcomes);
         }
         self.listen();
     }
@@ -207,12 +208,12 @@ impl Cluster {
                 Message::Start(order) => self.executing.push_back((order.node, order.token)),
                 Message::Read(query) => {
                     let read = ShelfRead { query, rows: Vec::new(), more: false };
-                    self.cell.handle(self.now, Event::ShelfRead(Box::new(read)));
+                    self.cell.handle(both(self.now), Event::ShelfRead(Box::new(read)));
                     self.listen();
                 }
                 Message::ReadTriggers(query) => {
                     let read = TriggersRead { query, rows: Vec::new(), more: false };
-                    self.cell.handle(self.now, Event::TriggersRead(Box::new(read)));
+                    self.cell.handle(both(self.now), Event::TriggersRead(Box::new(read)));
                     self.listen();
                 }
                 _ => {}
@@ -247,6 +248,11 @@ impl Cluster {
         };
         Event::Submit(Box::new(Submission { request: RequestId(n), head, spec, pause: None }))
     }
+}
+
+/// Both clocks: here they never differ.
+fn both(now: Timestamp) -> Now {
+    Now { elapsed: Elapsed::from_micros(now.as_micros()), store: now }
 }
 
 fn finished(node: NodeId, token: AttemptToken) -> Event {

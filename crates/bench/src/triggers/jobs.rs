@@ -64,6 +64,7 @@ impl Jobs {
             now,
             calendars: Calendars::NONE,
             news: None,
+            gone: &[],
         };
         let (news, _) = news_key(CELL, job);
         let is_news = |write: &Write| matches!(write, Write::PutRecord(record) if record.kind == news);

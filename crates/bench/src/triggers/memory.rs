@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use mainspring_engine::{Cell, Config, Event, Message, ShelfRead, Tenure, TriggersRead};
-use mainspring_model::{Epoch, Timestamp};
+use mainspring_engine::{Cell, Config, Event, Message, Now, OwnLease, ShelfRead, Tenure, TriggersRead};
+use mainspring_model::{Elapsed, Epoch, Timestamp};
 use mainspring_store::{Record, RecordQuery};
 
 use super::jobs::{Jobs, Rhythm, daily};
@@ -33,6 +33,11 @@ pub(super) fn measure(options: &Options, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
+/// Both clocks: here they never differ.
+fn both(now: Timestamp) -> Now {
+    Now { elapsed: Elapsed::from_micros(now.as_micros()), store: now }
+}
+
 struct World {
     cell: Cell,
     now: Timestamp,
@@ -44,13 +49,14 @@ impl World {
     fn new() -> Self {
         let tenure = Tenure {
             epoch: Epoch(1),
-            lease_until: Timestamp::MAX,
+            lease: OwnLease { until: Elapsed::MAX, extends_until: Elapsed::MAX },
+            succeeds_other: false,
             nodes: Vec::new(),
             pause: None,
             memories: Vec::new(),
         };
         let config = Config { poll_every: Duration::from_secs(86_400), ..Config::default() };
-        Self { cell: Cell::new(config, tenure, NOW), now: NOW, spent: Duration::ZERO }
+        Self { cell: Cell::new(config, tenure, both(NOW)), now: NOW, spent: Duration::ZERO }
     }
 
     /// Answers what the cell asks for until it asks for nothing more. Making the rows is the store's work and not counted.
@@ -73,7 +79,7 @@ impl World {
                     }
                     _ => continue,
                 };
-                self.spent += cpu_time::spent_on(|| self.cell.handle(self.now, event));
+                self.spent += cpu_time::spent_on(|| self.cell.handle(both(self.now), event));
             }
         }
         ensure!(given == count, "{given} of {count} triggers were asked for");
@@ -83,7 +89,7 @@ impl World {
     fn ticks(&mut self) {
         for _ in 0..TICKS {
             self.now = self.now + Duration::from_millis(1);
-            self.cell.handle(self.now, Event::Tick);
+            self.cell.handle(both(self.now), Event::Tick);
         }
     }
 }

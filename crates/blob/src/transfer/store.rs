@@ -1,11 +1,12 @@
 //! From a path to a URL.
 
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt;
 use reqwest::{Body, Url};
+use rustix::fs::OFlags;
 use tokio::fs::{self, File};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
@@ -14,6 +15,7 @@ use tokio_util::io::ReaderStream;
 use super::Transfers;
 use super::guarded::{self, SILENCE_MAX};
 use crate::error::{Error, bare};
+use crate::flags::custom;
 use crate::location;
 use crate::places::{Places, through};
 
@@ -74,9 +76,8 @@ async fn silence(mut moves: watch::Receiver<()>) {
 
 /// A task made the file: no link is followed, and nothing but a plain file is taken.
 async fn open_plain(path: &Path) -> Result<(File, u64), Error> {
-    const NOFOLLOW_NONBLOCK: i32 = 0o400_000 | 0o4_000;
     let mut options = std::fs::OpenOptions::new();
-    options.read(true).custom_flags(NOFOLLOW_NONBLOCK);
+    options.read(true).custom_flags(custom(OFlags::NOFOLLOW | OFlags::NONBLOCK));
     let file = fs::OpenOptions::from(options).open(path).await.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Error::NotFound { what: path.display().to_string() },
         _ => Error::file("read", path)(error),
@@ -85,7 +86,20 @@ async fn open_plain(path: &Path) -> Result<(File, u64), Error> {
     if !metadata.is_file() {
         return Err(Error::file("read", path)(io::Error::other("it is not a plain file")));
     }
+    let directory = path.parent().unwrap_or(path);
+    let owner = fs::symlink_metadata(directory).await.map_err(Error::file("read", directory))?.uid();
+    if is_hard_link_to_another(metadata.nlink(), metadata.uid(), owner) {
+        return Err(Error::file("read", path)(io::Error::other(
+            "it is a hard link to a file of another user",
+        )));
+    }
     Ok((file, metadata.len()))
+}
+
+/// Whether a file has a second name and another owner than the directory it was found in: where the kernel does not protect
+/// hard links (`fs.protected_hardlinks`), a task could have linked to what it cannot read. Links to its own files are fine.
+fn is_hard_link_to_another(names: u64, owner: u32, owner_of_directory: u32) -> bool {
+    names > 1 && owner != owner_of_directory
 }
 
 /// Beside its place first, so that nobody reads half of it.
@@ -115,5 +129,29 @@ impl Drop for Unfinished {
     fn drop(&mut self) {
         // One that was moved to its place is not there any more.
         let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_second_name_of_a_foreign_file_is_refused() {
+        assert!(is_hard_link_to_another(2, 0, 1000));
+        assert!(!is_hard_link_to_another(2, 1000, 1000));
+        assert!(!is_hard_link_to_another(1, 0, 1000));
+    }
+
+    #[tokio::test]
+    async fn a_link_is_not_followed_and_a_hard_link_to_an_own_file_is_read() {
+        let ground = tempfile::tempdir().unwrap();
+        let at = |name: &str| ground.path().join(name);
+        std::fs::write(at("file"), "abc").unwrap();
+        std::fs::hard_link(at("file"), at("second")).unwrap();
+        std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
+        assert_eq!(open_plain(&at("second")).await.unwrap().1, 3);
+        assert!(open_plain(&at("link")).await.is_err());
+        assert!(open_plain(ground.path()).await.is_err());
     }
 }

@@ -48,9 +48,11 @@ impl Agent {
         let mut options = self.flags.options(&config.agent, data, servers)?;
         options.join_token = self.join_token.or(options.join_token);
         options.drain_on_shutdown = self.drain;
+        options.check().map_err(agent_failed)?;
         roles::run(&config.log, async {
             let stop = Stop::new()?.listen();
             output.say(format!("agent of {}", options.servers.join(", ")));
+            output.say(roles::task_user::words(&options));
             roles::ready();
             mainspring_agent::run(options, stop.cancelled_owned()).await.map_err(agent_failed)?;
             Ok(ExitCode::SUCCESS)

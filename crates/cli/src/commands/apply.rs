@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::job_file;
-use crate::output::count;
+use crate::output::{Paint, WARN, count, plain};
 
 /// What `apply` takes.
 #[derive(Debug, Args)]
@@ -62,6 +62,7 @@ impl Plan {
     pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
         let planned = plan(context, job_file::read_all(&self.files.files)?).await?;
         if context.output.format.is_for_programs() {
+            warn(context, &planned);
             let would: Vec<&Job> = planned.iter().map(|planned| &planned.would).collect();
             return print(context, &would).map(|()| ExitCode::SUCCESS);
         }
@@ -150,6 +151,7 @@ async fn plan(context: &Context, specs: Vec<JobSpec>) -> Result<Vec<Planned>, Fa
 fn show(context: &Context, planned: &[Planned]) -> Result<usize, Failure> {
     let changes = planned.iter().filter(|planned| !planned.is_same()).count();
     if context.output.format.is_for_programs() {
+        warn(context, planned);
         return Ok(changes);
     }
     for planned in planned {
@@ -158,7 +160,31 @@ fn show(context: &Context, planned: &[Planned]) -> Result<usize, Failure> {
             context.output.text(&text)?;
         }
     }
+    warn(context, planned);
     let same = planned.len() - changes;
     context.output.say(format!("{} to change, {same} unchanged", count(changes, "job")));
     Ok(changes)
+}
+
+/// Tells what is accepted although it is probably a mistake. A job that another of these files makes is not missing.
+fn warn(context: &Context, planned: &[Planned]) {
+    let is_made = |place: &Job, name: &str| {
+        planned.iter().any(|other| other.would.namespace == place.namespace && other.would.name == name)
+    };
+    for Planned { would, .. } in planned {
+        let told = would
+            .warnings
+            .iter()
+            .filter(|warning| warning.missing_job.as_deref().is_none_or(|name| !is_made(would, name)));
+        for warning in told {
+            context.output.say(format!(
+                "{} {}/{}: {}: {}",
+                "warning:".paint(WARN),
+                would.namespace,
+                would.name,
+                plain(&warning.path),
+                plain(&warning.message)
+            ));
+        }
+    }
 }

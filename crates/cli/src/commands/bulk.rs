@@ -11,19 +11,45 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{count, plain};
 
-/// Does `action` to all that `q` finds, after the person said yes.
+/// Which runs are meant.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Which<'a> {
+    /// Those that a query finds.
+    Query(&'a str),
+    /// All of them.
+    All,
+}
+
+impl<'a> Which<'a> {
+    /// What the flags say; none when neither is there. A query without a word is refused: it is more often a variable that is
+    /// not set than a wish.
+    pub(crate) fn of(query: Option<&'a str>, all: bool) -> Result<Option<Self>, Failure> {
+        match query {
+            _ if all => Ok(Some(Self::All)),
+            Some(query) if query.trim().is_empty() => {
+                Err(Failure::usage("--query: a query without a word finds every run")
+                    .hint("name at least one word, such as `job:etl`, or say --all"))
+            }
+            query => Ok(query.map(Self::Query)),
+        }
+    }
+}
+
+/// Does `action` to all that are meant, after the person said yes.
 pub(crate) async fn act(
     context: &Context,
     action: BulkAction,
     verb: &str,
-    q: &str,
+    which: Which<'_>,
     yes: bool,
 ) -> Result<ExitCode, Failure> {
-    let q = match context.namespace() {
-        Some(namespace) => format!("{q} namespace:{namespace}"),
-        None => q.to_owned(),
+    let (q, all) = match (which, context.namespace()) {
+        (Which::Query(q), Some(namespace)) => (format!("{q} namespace:{namespace}"), false),
+        (Which::Query(q), None) => (q.to_owned(), false),
+        (Which::All, Some(namespace)) => (format!("namespace:{namespace}"), false),
+        (Which::All, None) => (String::new(), true),
     };
-    let mut request = BulkRequest { action, q, preview: true, expected_max: None, cursor: None };
+    let mut request = BulkRequest { action, q, all, preview: true, expected_max: None, cursor: None };
     let preview = context.client.bulk(&request).await?;
     if preview.matched == 0 {
         context.output.say("no run matches");

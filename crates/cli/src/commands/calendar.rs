@@ -1,13 +1,12 @@
 //! `mainspring calendar`: days and times at which triggers do not fire.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use mainspring_client::api::Calendar as Standing;
 use mainspring_model::CalendarSpec;
-use serde_json::json;
 
 use crate::ask::confirm;
 use crate::context::Context;
@@ -96,15 +95,20 @@ impl Calendar {
                 context.output.one(&found, || text)?;
             }
             Verb::Set { name, file, weekend, off, working, blackout, description } => {
-                let text = match file {
-                    Some(file) => fs::read_to_string(&file).map_err(|error| {
-                        Failure::usage(format!("cannot read {}: {error}", file.display()))
-                    })?,
-                    None => json!({"description": description, "weekend": weekend, "off": off,
-                        "working": working, "blackouts": blackout})
-                    .to_string(),
+                let spec = match file {
+                    Some(file) => read(&name, &file)?,
+                    None => {
+                        let texts = |texts: Vec<String>| texts.into_iter().map(Into::into).collect();
+                        let spec = CalendarSpec {
+                            description: description.into(),
+                            off: texts(off),
+                            working: texts(working),
+                            blackouts: texts(blackout),
+                            ..CalendarSpec::default()
+                        };
+                        of_options(&name, spec, &weekend)?
+                    }
                 };
-                let spec = read(&name, &text)?;
                 let put = context.client.put_calendar(namespace, &name, &spec).await?;
                 context.output.say(format!("{} holds in {} and below", put.name, put.namespace));
             }
@@ -118,17 +122,37 @@ impl Calendar {
     }
 }
 
-/// What was written, checked here so that every problem is told at once.
-/// JSON is YAML too.
-fn read(name: &str, text: &str) -> Result<CalendarSpec, Failure> {
+/// What a file says. JSON is YAML too.
+fn read(name: &str, file: &Path) -> Result<CalendarSpec, Failure> {
+    let text = fs::read_to_string(file)
+        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
     let spec: CalendarSpec =
-        serde_saphyr::from_str(text).map_err(|error| Failure::usage(format!("{name}: {error}")))?;
-    match spec.read() {
-        Ok(_) => Ok(spec),
-        Err(problems) => {
-            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            Err(Failure::usage(format!("{name} cannot be a calendar:\n  {}", problems.join("\n  "))))
+        serde_saphyr::from_str(&text).map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+    checked(name, spec, Vec::new())
+}
+
+/// What options say.
+fn of_options(name: &str, mut spec: CalendarSpec, weekend: &[String]) -> Result<CalendarSpec, Failure> {
+    let mut problems = Vec::new();
+    for word in weekend {
+        match serde_json::from_value(word.to_lowercase().into()) {
+            Ok(day) => spec.weekend.push(day),
+            Err(_) => problems.push(format!(
+                "weekend: `{word}` is not a day of the week; write sun, mon, tue, wed, thu, fri or sat"
+            )),
         }
+    }
+    checked(name, spec, problems)
+}
+
+/// A calendar that is checked here, so that every problem is told at once.
+fn checked(name: &str, spec: CalendarSpec, mut problems: Vec<String>) -> Result<CalendarSpec, Failure> {
+    if let Err(wrong) = spec.read() {
+        problems.extend(wrong.iter().map(ToString::to_string));
+    }
+    match problems.is_empty() {
+        true => Ok(spec),
+        false => Err(Failure::usage(format!("{name} cannot be a calendar:\n  {}", problems.join("\n  ")))),
     }
 }
 

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use mainspring_client::api::BulkAction;
 
+use super::bulk::{self, Which};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::find::Fit;
@@ -16,11 +17,14 @@ use crate::follow::sentence;
     mainspring cancel --query 'job:etl state:waiting'")]
 pub(crate) struct Cancel {
     /// The runs, by id; or a job's name, for its newest run that is not over
-    #[arg(value_name = "RUN", required_unless_present = "query")]
+    #[arg(value_name = "RUN", required_unless_present_any = ["query", "all"])]
     runs: Vec<String>,
     /// Every run that this query finds, after showing how many
     #[arg(short = 'Q', long, value_name = "WORDS", conflicts_with = "runs")]
     query: Option<String>,
+    /// Every run that is not over, in every namespace or in that of -n, after showing how many
+    #[arg(long, conflicts_with_all = ["runs", "query"])]
+    all: bool,
     /// Without time to stop by itself
     #[arg(long)]
     kill: bool,
@@ -31,9 +35,9 @@ pub(crate) struct Cancel {
 
 impl Cancel {
     pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
-        if let Some(query) = &self.query {
+        if let Some(which) = Which::of(self.query.as_deref(), self.all)? {
             let action = if self.kill { BulkAction::Kill } else { BulkAction::Cancel };
-            return super::bulk::act(context, action, "Cancel", query, self.yes).await;
+            return bulk::act(context, action, "Cancel", which, self.yes).await;
         }
         let mut runs = Vec::new();
         for word in &self.runs {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anstyle::Style;
 use clap::Args;
-use mainspring_client::api::{Attempt, Job, Node, Run, TimelineEntry, Why};
+use mainspring_client::api::{Attempt, Job, Node, Run, Time, TimelineEntry, Why};
 use mainspring_model::{NodeId, RunId};
 use serde_json::json;
 
@@ -42,7 +42,8 @@ impl Describe {
                 Ok(job) => job,
                 Err(failure) => return Err(or_node(context, failure, name).await),
             };
-            let text = job_text(&job)?;
+            let since = context.client.job_version(context.namespace(), name, job.version).await;
+            let text = job_text(&job, since.ok().map(|version| version.created_at))?;
             context.output.one(&job, || text)?;
         }
         Ok(ExitCode::SUCCESS)
@@ -123,12 +124,13 @@ fn node_of(name: Option<&str>, id: Option<NodeId>) -> String {
     }
 }
 
-fn job_text(job: &Job) -> Result<String, Failure> {
+fn job_text(job: &Job, since: Option<Time>) -> Result<String, Failure> {
     let mut text = String::new();
     let _ = writeln!(text, "Job:         {}", plain(&job.name).paint(BOLD));
     let _ = writeln!(text, "Id:          {}", job.id);
     let _ = writeln!(text, "Namespace:   {}", job.namespace);
-    let _ = writeln!(text, "Version:     {} (since {})", job.version, job.updated_at);
+    let since = since.map(|since| format!(" (since {since})")).unwrap_or_default();
+    let _ = writeln!(text, "Version:     {}{since}", job.version);
     match &job.pause {
         Some(pause) => {
             let note = if pause.note.is_empty() { String::new() } else { format!(": {}", pause.note) };

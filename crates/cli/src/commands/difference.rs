@@ -42,6 +42,13 @@ fn field(text: &mut String, change: &Change) {
             let _ = writeln!(text, "    {}", format!("~ {path}:").paint(WARN));
             lines(text, before, after);
         }
+        (before, after) if [before, after].into_iter().flatten().any(is_deep) => {
+            let _ = writeln!(text, "    {}", format!("~ {path}:").paint(WARN));
+            let written = |value: &Option<Value>| value.as_ref().map(yaml).transpose();
+            if let (Ok(before), Ok(after)) = (written(before), written(after)) {
+                lines(text, &before.unwrap_or_default(), &after.unwrap_or_default());
+            }
+        }
         (Some(before), Some(after)) => {
             let _ = writeln!(text, "    {}", format!("~ {path}: {before} → {after}").paint(WARN));
         }
@@ -53,6 +60,11 @@ fn field(text: &mut String, change: &Change) {
         }
         (None, None) => {}
     }
+}
+
+/// Whether a value is a list or a map, and is read as YAML like the job file that it stands in.
+fn is_deep(value: &Value) -> bool {
+    value.is_array() || value.is_object()
 }
 
 fn lines(text: &mut String, before: &str, after: &str) {
@@ -86,7 +98,14 @@ mod tests {
         field(&mut text, &change("retry.max", Some(json!(3)), Some(json!(5))));
         field(&mut text, &change("labels.team", None, Some(json!("data"))));
         field(&mut text, &change("script.text", Some(json!("a\nb\n")), Some(json!("a\nc\n"))));
+        let every =
+            |every: &str| json!([{"every": every, "misfire": {"policy": "skip"}}, {"cron": "@daily"}]);
+        field(&mut text, &change("triggers", Some(every("1h")), Some(every("2h"))));
+        field(&mut text, &change("labels", None, Some(json!({"team": "data"}))));
         let text = anstream::adapter::strip_str(&text).to_string();
+        let (text, deep) = text.split_once("    ~ triggers:\n").unwrap();
+        assert!(deep.contains("- - every: 1h\n") && deep.contains("+ - every: 2h\n"), "{deep}");
+        assert!(!deep.contains('{') && deep.contains("+ team: data\n"), "{deep}");
         let expected = "    ~ retry.max: 3 → 5\n    + labels.team: \"data\"\n    ~ script.text:\n        a\n      - b\n      + c\n";
         assert_eq!(text, expected);
     }

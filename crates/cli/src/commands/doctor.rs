@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use mainspring_client::api::{Doctor as Report, Severity};
+use mainspring_client::api::{Doctor as Report, Finding, Severity};
 
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{BAD, BOLD, DIM, GOOD, Paint, WARN, plain};
+use crate::output::{BAD, BOLD, DIM, GOOD, Paint, WARN, clock, plain};
 
 /// What `doctor` takes.
 #[derive(Debug, Args)]
@@ -17,15 +17,25 @@ pub(crate) struct Doctor {}
 impl Doctor {
     pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
         let readiness = context.client.readiness().await?;
-        if !readiness.ready {
-            context
-                .output
-                .say(format!("the server is not ready; it waits for {}", readiness.waits_for.join(", ")));
-        }
-        let report = context.client.doctor().await?;
+        let report = match context.client.doctor().await {
+            Err(error) if !readiness.ready && error.is_transient() => unready(&readiness.waits_for),
+            report => report?,
+        };
         context.output.one(&report, || text(context, &report))?;
         if report.healthy { Ok(ExitCode::SUCCESS) } else { Err(Failure::silent(Exit::Failed)) }
     }
+}
+
+/// What is known of a server that cannot look around.
+fn unready(waits_for: &[String]) -> Report {
+    let remedy = match waits_for.iter().any(|what| what == "store") {
+        true => "look whether the database is up and reached from the server; its log says more",
+        false => "wait a few seconds for a takeover; if it lasts, start a server with the role scheduler",
+    };
+    let message = format!("the server is not ready: it waits for {}", waits_for.join(", "));
+    let severity = Severity::Failure;
+    let finding = Finding { severity, check: "ready".into(), message, remedy: remedy.into() };
+    Report { at: clock().into(), healthy: false, findings: vec![finding], checked: vec!["ready".into()] }
 }
 
 fn text(context: &Context, report: &Report) -> String {

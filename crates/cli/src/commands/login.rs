@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use mainspring_client::api::{CreateToken, SessionRequest};
-use mainspring_client::{Client, Error};
+use mainspring_client::{Builder, Client, Error};
 use mainspring_model::ErrorCode;
 use serde_json::{Value, json};
 
@@ -16,14 +16,14 @@ use crate::context::check_token;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{BOLD, Column, Output, Paint, Row, Table};
-use crate::target::{Target, Targets, read_token};
+use crate::target::{Target, Targets, read_ca, read_token};
 
 /// What `login` takes.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  mainspring login https://mainspring.example --token-file token.txt\n  \
     mainspring login https://mainspring.example --code 7H2K-…\n  mainspring login --use local")]
 pub(crate) struct Login {
-    /// Where the server is; or the link that `up` prints, with its one-time code
+    /// Where the server is, or several of one cluster with commas between; or the link that `up` prints, with its one-time code
     server: Option<String>,
     /// A one-time code instead of a token
     #[arg(long)]
@@ -49,10 +49,17 @@ impl Login {
             return Ok(ExitCode::SUCCESS);
         }
         let (url, code) = address(&self.server.unwrap_or_default(), self.code);
+        let config = load(&Source::of_process(global.config.clone()))?.config.client;
+        let ca_file = config.ca_file.map(std::path::absolute).transpose()?;
+        let ca_pem = ca_file.as_deref().map(read_ca).transpose()?;
+        let client = || {
+            let builder = Client::builder(&url).retries(1);
+            ca_pem.iter().fold(builder, |builder, pem| builder.ca_pem(pem.clone()))
+        };
         let token = match (&code, &global.token_file) {
-            (Some(code), _) => exchange(&url, code).await?,
+            (Some(code), _) => exchange(client, code).await?,
             (None, Some(file)) => read_token(file)?,
-            (None, None) => match load(&Source::of_process(global.config.clone()))?.config.client.token {
+            (None, None) => match config.token {
                 Some(token) => token,
                 None if std::io::stdin().is_terminal() => read_secret("Token: ")?,
                 None => {
@@ -67,9 +74,10 @@ impl Login {
                 .hint("an admin makes one with `mainspring token create NAME --subject YOU`"));
         }
         check_token(&token)?;
-        let me = Client::builder(&url).token(&token).retries(1).build()?.me().await.map_err(strange)?;
-        let name = url.split_once("://").map_or(url.as_str(), |(_, host)| host).to_owned();
-        Targets::remember(&name, Target { url: url.clone(), token: Some(token), token_file: None })?;
+        let me = client().token(&token).build()?.me().await.map_err(strange)?;
+        let first = url.split(',').next().unwrap_or(&url);
+        let name = first.split_once("://").map_or(first, |(_, host)| host).trim_end_matches('/').to_owned();
+        Targets::remember(&name, Target { url: url.clone(), token: Some(token), token_file: None, ca_file })?;
         output.say(format!(
             "signed in to {url} as {}; commands talk to it from now on",
             (&me.subject).paint(BOLD)
@@ -91,14 +99,14 @@ fn address(server: &str, code: Option<String>) -> (String, Option<String>) {
 }
 
 /// A one-time code opens a session; the session makes a token for this machine.
-async fn exchange(url: &str, code: &str) -> Result<String, Failure> {
-    let anonymous = Client::builder(url).retries(1).build()?;
+async fn exchange(client: impl Fn() -> Builder, code: &str) -> Result<String, Failure> {
+    let anonymous = client().build()?;
     let request = SessionRequest { code: Some(code.to_owned()), token: None };
     let (_, cookie) = anonymous.create_session(&request).await.map_err(spent)?;
     let session = cookie.and_then(|cookie| cookie.split(';').next().map(str::to_owned));
     let session =
         session.ok_or_else(|| Failure::new(Exit::Denied, "the server gave no session for this code"))?;
-    let client = Client::builder(url).session(session).retries(1).build()?;
+    let client = client().session(session).build()?;
     let request = CreateToken { name: "mainspring login".into(), ..CreateToken::default() };
     Ok(client.create_token(&request).await?.secret)
 }

@@ -56,6 +56,13 @@ impl Member {
             Verb::Set { subject, role: word } => {
                 let member = context.client.put_member(&subject, namespace, role(&word)?).await?;
                 context.output.say(format!("{subject} is {} in {place}", member.role.name()));
+                if let Some(namespace) = namespace.filter(|_| !context.output.quiet)
+                    && is_empty(context, namespace).await
+                {
+                    context
+                        .output
+                        .say(format!("nothing is in {namespace} yet: no job, and nobody has described it"));
+                }
                 context.output.changed(&member)?;
             }
             Verb::Rm { subject } => {
@@ -65,6 +72,15 @@ impl Member {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Whether a namespace has no job and was not described, as one that is misspelled; not when that cannot be read.
+async fn is_empty(context: &Context, namespace: &str) -> bool {
+    let jobs = context.client.jobs(Some(namespace), false).take(1).await;
+    let described = context.client.namespaces().all().await;
+    let is_there = |path: &str| path == namespace || path.starts_with(&format!("{namespace}/"));
+    jobs.is_ok_and(|jobs| jobs.is_empty())
+        && described.is_ok_and(|described| !described.iter().any(|one| is_there(&one.path.to_string())))
 }
 
 /// The role with this name.

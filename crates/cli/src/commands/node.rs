@@ -6,9 +6,10 @@ use clap::{Args, Subcommand};
 use mainspring_client::api::{self, JoinTokenRequest};
 use mainspring_model::Labels;
 
+use crate::ask::confirm;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{BOLD, Paint};
+use crate::output::{BOLD, Paint, count};
 
 /// What `node` takes.
 #[derive(Debug, Args)]
@@ -48,6 +49,9 @@ enum Verb {
         /// The nodes, by name or id
         #[arg(required = true, value_name = "NODE")]
         nodes: Vec<String>,
+        /// Do not ask
+        #[arg(short, long)]
+        yes: bool,
     },
     /// Make a token with which one machine joins once
     Token {
@@ -90,9 +94,13 @@ impl Node {
                 context.output.say(format!("{} is lost; what it held goes elsewhere", node.name));
                 context.output.changed(&node)?;
             }
-            Verb::Remove { nodes } => {
+            Verb::Remove { nodes, yes } => {
                 for node in nodes {
                     let id = context.find_node(&node).await?;
+                    // One that never connected has no row; its credential goes all the same.
+                    if let Some(question) = context.client.node(id).await.ok().as_ref().and_then(question) {
+                        confirm(&question, yes)?;
+                    }
                     context.client.remove_node(id).await?;
                     let then = match context.client.node(id).await {
                         Ok(_) => "; when it is lost, the same command takes it from the list",
@@ -132,6 +140,22 @@ impl Node {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// What is asked before a node is removed; nothing of one that is gone.
+fn question(node: &api::Node) -> Option<String> {
+    if matches!(node.state.as_str(), "lost" | "left") {
+        return None;
+    }
+    let silent = if node.connected == Some(false) { ", silent" } else { "" };
+    let runs = match node.running {
+        Some(0) | None => String::new(),
+        Some(running) => format!(" and has {}", count(running, "run")),
+    };
+    Some(format!(
+        "{} is {}{silent}{runs}; it is disconnected and not let in again without a new token. Remove it?",
+        node.name, node.state
+    ))
 }
 
 /// The key of a label that is to go although nobody laid it over the node's own.

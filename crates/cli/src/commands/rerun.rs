@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use mainspring_client::api::{BulkAction, RerunRequest};
 
+use super::bulk::{self, Which};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::find::Fit;
@@ -14,11 +15,14 @@ use crate::parameter::{Pair, typed};
 #[derive(Debug, Args)]
 pub(crate) struct Rerun {
     /// The run, by id; or a job's name, for its newest run
-    #[arg(required_unless_present = "query")]
+    #[arg(required_unless_present_any = ["query", "all"])]
     run: Option<String>,
     /// Every run that this query finds, after showing how many
     #[arg(short = 'Q', long, value_name = "WORDS", conflicts_with_all = ["run", "params", "wait", "latest", "force"])]
     query: Option<String>,
+    /// Every run that is over, in every namespace or in that of -n, after showing how many
+    #[arg(long, conflicts_with_all = ["run", "query", "params", "wait", "latest", "force"])]
+    all: bool,
     /// With the job's current version instead of the run's
     #[arg(long)]
     latest: bool,
@@ -38,8 +42,8 @@ pub(crate) struct Rerun {
 
 impl Rerun {
     pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
-        if let Some(query) = &self.query {
-            return super::bulk::act(context, BulkAction::Rerun, "Rerun", query, self.yes).await;
+        if let Some(which) = Which::of(self.query.as_deref(), self.all)? {
+            return bulk::act(context, BulkAction::Rerun, "Rerun", which, self.yes).await;
         }
         let id = context.find_run_that(self.run.as_deref().unwrap_or_default(), Fit::Ended).await?;
         let params = if self.params.is_empty() {

@@ -8,6 +8,7 @@ use mainspring_client::Error;
 use mainspring_client::api::BulkAction;
 use mainspring_model::{ErrorCode, RunId};
 
+use super::bulk::{self, Which};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::find::Fit;
@@ -16,11 +17,14 @@ use crate::find::Fit;
 #[derive(Debug, Args)]
 pub(crate) struct Retry {
     /// The runs, by id; or a job's name, for its newest run that waits to be tried again
-    #[arg(value_name = "RUN", required_unless_present = "query")]
+    #[arg(value_name = "RUN", required_unless_present_any = ["query", "all"])]
     runs: Vec<String>,
     /// Every run that this query finds, after showing how many
     #[arg(short = 'Q', long, value_name = "WORDS", conflicts_with = "runs")]
     query: Option<String>,
+    /// Every failed run, in every namespace or in that of -n, after showing how many
+    #[arg(long, conflicts_with_all = ["runs", "query"])]
+    all: bool,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
@@ -28,8 +32,8 @@ pub(crate) struct Retry {
 
 impl Retry {
     pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
-        if let Some(query) = &self.query {
-            return super::bulk::act(context, BulkAction::Retry, "Retry", query, self.yes).await;
+        if let Some(which) = Which::of(self.query.as_deref(), self.all)? {
+            return bulk::act(context, BulkAction::Retry, "Retry", which, self.yes).await;
         }
         let mut runs = Vec::new();
         for word in &self.runs {

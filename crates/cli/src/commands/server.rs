@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use mainspring_server::Server as Serving;
+use mainspring_sidecar::raise_open_files;
 
 use crate::arguments::Global;
 use crate::config::{Source, load};
@@ -34,7 +35,12 @@ impl Server {
         let token_file = options.data.join("token");
         roles::run(&config.log, async {
             let stop = Stop::new()?.listen();
-            let server = Serving::build(options).await.map_err(server_failed)?;
+            raise_open_files();
+            let server = tokio::select! {
+                built = Serving::build(options) => built.map_err(server_failed)?,
+                () = stop.cancelled() => return Ok(ExitCode::SUCCESS),
+                () = roles::starting() => return Ok(ExitCode::SUCCESS),
+            };
             if let Some(first) = server.app().bootstrap().await.map_err(failed)? {
                 write_secret(&token_file, &first.token)?;
                 output.say(format!("the first admin's token is in {}", token_file.display()));

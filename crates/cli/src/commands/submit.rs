@@ -359,7 +359,9 @@ mod tests {
             let spec = line.submit.spec().unwrap();
             spec::from_value(&spec).unwrap();
             let template = spec["process"]["args"][0].as_str().unwrap().to_owned();
-            let rendered = spec::Template::from(template).render(&json!({}), 1_000).unwrap();
+            let rendered = spec::Template::from(template)
+                .render(&json!({}), &mut mainspring_model::spec::Budget::default())
+                .unwrap();
             assert_eq!(rendered, text);
         }
     }

@@ -72,10 +72,16 @@ impl Token {
                     }
                     (Some(word), _) => Some(TokenScope { namespace, role: role(word)? }),
                 };
+                let is_limited = scope.is_some();
                 let request = CreateToken { subject, name, scopes: scope.into_iter().collect(), ttl };
                 let created = context.client.create_token(&request).await?;
                 context.output.one(&created, || created.secret.clone())?;
                 context.output.say("keep it now: it is not shown again");
+                if is_limited {
+                    context.output.say(
+                        "--role limits the token and gives nothing: it never may do more than its subject",
+                    );
+                }
             }
             Verb::List { all } => {
                 let tokens = context.client.tokens(all).all().await?;

@@ -415,7 +415,7 @@ mod tests {
                 Ok(())
             };
             let ended = live(&context, &mut view, Keys(pressed), draw);
-            let ended = tokio::time::timeout(Duration::from_secs(20), ended).await;
+            let ended = tokio::time::timeout(Duration::from_secs(600), ended).await;
             ended.expect("the key is heard").unwrap();
             assert!(view.trouble.is_some(), "it was looking");
         }

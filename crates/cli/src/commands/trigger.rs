@@ -288,6 +288,8 @@ fn table(triggers: &[Standing]) -> Table {
         |trigger| {
             let (state, style) = match &trigger.pause {
                 Some(_) => ("paused", WARN),
+                None if trigger.job_pause.is_some() => ("job paused", WARN),
+                None if !trigger.missing_jobs.is_empty() => ("no job", BAD),
                 None if trigger.next.is_none()
                     && trigger.spec.get("cron").or(trigger.spec.get("every")).is_some() =>
                 {
@@ -297,8 +299,12 @@ fn table(triggers: &[Standing]) -> Table {
                 None if trigger.waits_for.is_some() => ("waits", WARN),
                 None => ("active", GOOD),
             };
-            let next = trigger.fires_at.filter(|_| trigger.pause.is_none());
+            let is_held = trigger.pause.is_some() || trigger.job_pause.is_some();
+            let next = trigger.fires_at.filter(|_| !is_held);
             let due = match &trigger.waits_for {
+                _ if !trigger.missing_jobs.is_empty() => {
+                    format!("there is no {}", trigger.missing_jobs.join(", "))
+                }
                 Some(job) => format!("when {job} succeeded"),
                 None => next.map(|next| span(next.0.since(now))).unwrap_or_default(),
             };

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::Args;
 use mainspring_model::{ErrorCode, NodeId};
 use mainspring_server::Server;
-use mainspring_sidecar::make_passable;
+use mainspring_sidecar::{make_passable, raise_open_files};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Global;
@@ -37,16 +37,21 @@ impl Up {
         let config = load(&Source::of_process(global.config.clone()))?.config;
         // All that can be wrong with a flag or a setting is told before anything is made.
         let server = self.server.options(&config.server)?;
-        let agent = self.agent.options(&config.agent, server.data.join("agent"), Vec::new())?;
-        roles::run(&config.log, serve(server, agent, output))
+        let mut agent = self.agent.options(&config.agent, server.data.join("agent"), Vec::new())?;
+        // Its own server is one of those.
+        agent.ca_file = agent.ca_file.or_else(|| server.ca_file.clone());
+        let ca_file = config.client.ca_file.or_else(|| agent.ca_file.clone());
+        roles::run(&config.log, serve(server, agent, ca_file, output))
     }
 }
 
 async fn serve(
     mut options: mainspring_server::Options,
-    agent: mainspring_agent::Options,
+    mut agent: mainspring_agent::Options,
+    ca_file: Option<PathBuf>,
     output: Output,
 ) -> Result<ExitCode, Failure> {
+    raise_open_files();
     let stop = Stop::new()?.listen();
     let data = options.data.clone();
     // Before anything is made: a busy port must leave no folder and no sidecar behind.
@@ -54,19 +59,27 @@ async fn serve(
     make_folders(&options).map_err(|error| {
         Failure::failed(format!("data folder {}: {error}", data.display())).hint(roles::OTHER_DATA)
     })?;
-    options.resident = Some(node(&agent).await?);
-    let server = Server::build(options).await.map_err(server_failed)?;
+    let task_user = roles::task_user::settle(&mut agent, &data)?;
+    let node = node(&agent).await?;
+    options.resident = Some(node);
+    let server = tokio::select! {
+        built = Server::build(options) => built.map_err(server_failed)?,
+        () = stop.cancelled() => return Ok(ExitCode::SUCCESS),
+        () = roles::starting() => return Ok(ExitCode::SUCCESS),
+    };
     let token_file = token(&server, &data).await?;
-    let agent = joined(&server, agent).await?;
+    let agent = joined(&server, &data, agent, node).await?;
     let pid_file = PidFile::write(data.join("pid"))?;
     let url = server.url().to_owned();
     let login = server.app().issue_login_code().await.map_err(failed)?;
-    Targets::remember(LOCAL, Target { url: url.clone(), token: None, token_file: Some(token_file) })?;
+    let ca_file = ca_file.map(std::path::absolute).transpose()?;
+    let target = Target { url: url.clone(), token: None, token_file: Some(token_file), ca_file };
+    Targets::remember(LOCAL, target)?;
     // The agent first stops, then the server that it talks to.
     let server_stop = CancellationToken::new();
     let serving = tokio::spawn(server.run(server_stop.clone()));
     let mut agent = tokio::spawn(mainspring_agent::run(agent, stop.clone().cancelled_owned()));
-    welcome(output, &url, &login.path);
+    welcome(output, &url, &login.path, &task_user);
     roles::ready();
     let ended = tokio::select! {
         () = stop.cancelled() => (&mut agent).await,
@@ -124,14 +137,23 @@ fn make_folders(options: &mainspring_server::Options) -> io::Result<()> {
 /// The agent's options, with the way to the server and the right to join it.
 async fn joined(
     server: &Server,
+    data: &Path,
     mut options: mainspring_agent::Options,
+    node: NodeId,
 ) -> Result<mainspring_agent::Options, Failure> {
-    options.servers = vec![server.local_url().to_owned()];
+    // A certificate is for the server's name, hardly for the loopback address.
+    let url = if server.is_encrypted() { server.url() } else { server.local_url() };
+    options.servers = vec![url.to_owned()];
     // The server's files lie around the agent's: the store and the first admin's token.
-    options.forbidden_paths = options.data.parent().map(Path::to_owned).into_iter().collect();
-    if !options.data.join("agent").join("credential").exists() {
-        options.join_token = Some(server.app().issue_join_token(None).await.map_err(failed)?.token);
-    }
+    options.forbidden_paths = vec![data.to_owned()];
+    // It is new here, or somebody removed it. Without a file, what the store knows of it is of no use.
+    let admitted = server.app().admit_resident(node).await.map_err(failed)?;
+    let has_file = options.data.join("agent").join("credential").exists();
+    let token = match admitted {
+        None if !has_file => Some(server.app().issue_join_token(None).await.map_err(failed)?),
+        admitted => admitted,
+    };
+    options.join_token = token.map(|token| token.token).or(options.join_token);
     Ok(options)
 }
 
@@ -170,10 +192,11 @@ async fn is_good(server: &Server, path: &Path) -> bool {
     !known.is_err_and(|error| error.code == ErrorCode::Unauthenticated)
 }
 
-fn welcome(output: Output, url: &str, login: &str) {
+fn welcome(output: Output, url: &str, login: &str, task_user: &str) {
     output.say(format!(
         "Mainspring is up at {url}\n\
          Sign in once with {url}{login}\n\
+         {task_user}\n\
          \n\
          Try, in another terminal:\n  \
            mainspring submit --wait -- echo hello\n  \

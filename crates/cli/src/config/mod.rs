@@ -37,6 +37,7 @@ pub(crate) struct ClientConfig {
     pub(crate) token: Option<String>,
     pub(crate) token_file: Option<PathBuf>,
     pub(crate) namespace: Option<String>,
+    pub(crate) ca_file: Option<PathBuf>,
     pub(crate) timeout: Option<Span>,
 }
 
@@ -47,6 +48,9 @@ pub(crate) struct ServerConfig {
     pub(crate) data: Option<PathBuf>,
     pub(crate) listen: Option<String>,
     pub(crate) public_url: Option<String>,
+    pub(crate) tls_cert: Option<PathBuf>,
+    pub(crate) tls_key: Option<PathBuf>,
+    pub(crate) ca_file: Option<PathBuf>,
     pub(crate) store: Option<String>,
     pub(crate) artifacts: Option<String>,
     pub(crate) logs: Option<String>,
@@ -57,6 +61,15 @@ pub(crate) struct ServerConfig {
     pub(crate) cells: Option<u16>,
     pub(crate) heartbeat_every: Option<Span>,
     pub(crate) lost_after: Option<Span>,
+    pub(crate) outage_max: Option<Span>,
+    pub(crate) connections_max: Option<u32>,
+    pub(crate) connections_per_address_max: Option<u32>,
+    pub(crate) trusted_proxies: Option<Vec<String>>,
+    pub(crate) header_timeout: Option<Span>,
+    pub(crate) body_timeout: Option<Span>,
+    pub(crate) idle_timeout: Option<Span>,
+    pub(crate) streams_max: Option<u32>,
+    pub(crate) wrong_credentials_per_minute: Option<u32>,
 }
 
 /// The agent on this machine.
@@ -78,6 +91,7 @@ pub(crate) struct AgentConfig {
     pub(crate) allowed_networks: Option<Vec<String>>,
     pub(crate) task_user: Option<String>,
     pub(crate) allowed_users: Option<Vec<String>>,
+    pub(crate) task_processes: Option<u32>,
     pub(crate) join_token: Option<String>,
     pub(crate) ca_file: Option<PathBuf>,
     pub(crate) cache: Option<String>,

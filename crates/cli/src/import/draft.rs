@@ -27,6 +27,8 @@ pub(super) struct Draft {
     pub(super) retry: u32,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) timeout: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) resources: BTreeMap<&'static str, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) concurrency: Option<Value>,
 }

@@ -66,6 +66,8 @@ impl AgentFlags {
         options.allowed_networks = config.allowed_networks.clone().unwrap_or_default();
         options.task_user = config.task_user.clone();
         options.allowed_users = config.allowed_users.clone().unwrap_or_default();
+        options.task_processes =
+            at_least_one("task_processes", config.task_processes)?.unwrap_or(options.task_processes);
         options.join_token = config.join_token.clone();
         options.ca_file = config.ca_file.clone();
         options.cache_bytes_max =

@@ -36,6 +36,13 @@ pub(crate) fn server_failed(error: ServerError) -> Failure {
             "is the database there, and does --store or MAINSPRING_STORE name it? \
              `sqlite:FILE`, `postgres://USER@HOST/DATABASE` or `mysql://USER@HOST/DATABASE`",
         ),
+        ServerError::Cells { .. } => (
+            Exit::Usage,
+            "the number of cells is fixed when the store is made; set server.cells (MAINSPRING_SERVER__CELLS) to the store's",
+        ),
+        ServerError::Tls(_) => {
+            (Exit::Failed, "look at the settings server.tls_cert, server.tls_key and server.ca_file")
+        }
         ServerError::Folder { .. } => {
             (Exit::Failed, "make the directory writable, or choose another with --data")
         }

@@ -8,12 +8,13 @@ mod failed;
 mod logging;
 mod server;
 mod stop;
+pub(crate) mod task_user;
 
 pub(crate) use agent::AgentFlags;
 pub(crate) use check::problems;
 pub(crate) use failed::{OTHER_DATA, agent_failed, failed, server_failed};
 pub(crate) use server::{ServerFlags, check_port, roles};
-pub(crate) use stop::{Stop, ready};
+pub(crate) use stop::{Stop, ready, starting};
 
 use std::future::Future;
 

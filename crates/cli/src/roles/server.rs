@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use mainspring_server::{Options, Roles};
+use mainspring_server::{ListenLimits, Options, Roles, TlsFiles};
 
 use crate::config::ServerConfig;
 use crate::failure::Failure;
@@ -33,6 +33,9 @@ pub(crate) struct ServerFlags {
     /// How others reach it, when that is not where it listens
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
+    /// Serve the web console from this folder instead of the program, to develop it
+    #[arg(long, value_name = "DIRECTORY")]
+    console_dir: Option<PathBuf>,
 }
 
 impl ServerFlags {
@@ -50,6 +53,10 @@ impl ServerFlags {
         options.listen =
             address(self.listen.as_ref().or(config.listen.as_ref()).map_or(LISTEN, |text| text))?;
         options.url = self.public_url.clone().or_else(|| config.public_url.clone());
+        options.tls = tls(config)?;
+        options.ca_file = config.ca_file.clone();
+        options.limits = limits(config);
+        options.console = self.console_dir.clone();
         options.artifacts = config.artifacts.clone();
         options.logs = config.logs.clone();
         options.keeping.runs = config.keep_runs.map_or(options.keeping.runs, |span| span.0);
@@ -59,8 +66,44 @@ impl ServerFlags {
         options.cells = config.cells.unwrap_or(options.cells);
         options.heartbeat_every = config.heartbeat_every.map_or(options.heartbeat_every, |span| span.0);
         options.lost_after = config.lost_after.map_or(options.lost_after, |span| span.0);
+        options.outage_max = config.outage_max.map_or(options.outage_max, |span| span.0);
         options.check().map_err(|why| Failure::usage(why).hint(SETTINGS))?;
         Ok(options)
+    }
+}
+
+/// A certificate needs its key.
+fn tls(config: &ServerConfig) -> Result<Option<TlsFiles>, Failure> {
+    match (config.tls_cert.clone(), config.tls_key.clone()) {
+        (Some(cert), Some(key)) => Ok(Some(TlsFiles { cert, key })),
+        (None, None) => Ok(None),
+        (Some(_), None) => {
+            Err(Failure::usage("tls_cert: its private key is missing; set server.tls_key").hint(SETTINGS))
+        }
+        (None, Some(_)) => {
+            Err(Failure::usage("tls_key: its certificate is missing; set server.tls_cert").hint(SETTINGS))
+        }
+    }
+}
+
+/// What the listener allows.
+fn limits(config: &ServerConfig) -> ListenLimits {
+    let default = ListenLimits::default();
+    let count = |told: Option<u32>, default: usize| told.map_or(default, |count| count as usize);
+    ListenLimits {
+        connections_max: count(config.connections_max, default.connections_max),
+        connections_per_address_max: count(
+            config.connections_per_address_max,
+            default.connections_per_address_max,
+        ),
+        trusted_proxies: config.trusted_proxies.clone().unwrap_or_default(),
+        header_timeout: config.header_timeout.map_or(default.header_timeout, |span| span.0),
+        body_timeout: config.body_timeout.map_or(default.body_timeout, |span| span.0),
+        idle_timeout: config.idle_timeout.map_or(default.idle_timeout, |span| span.0),
+        streams_max: config.streams_max.unwrap_or(default.streams_max),
+        wrong_credentials_per_minute: config
+            .wrong_credentials_per_minute
+            .unwrap_or(default.wrong_credentials_per_minute),
     }
 }
 

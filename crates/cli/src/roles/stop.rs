@@ -3,11 +3,15 @@
 use std::env;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::failure::Failure;
+
+/// How often a start that takes long is told; service managers give up after 90 s by default.
+const STARTING_EVERY: Duration = Duration::from_secs(20);
 
 /// SIGTERM, SIGINT, and SIGHUP of a terminal that is closed: the first asks, the second insists.
 pub(crate) struct Stop {
@@ -68,6 +72,14 @@ fn ignores_hangup() -> bool {
 /// Tells the service manager that the role serves.
 pub(crate) fn ready() {
     tell("READY=1");
+}
+
+/// Tells the service manager now and again that the start takes longer: the store may be away. Never returns.
+pub(crate) async fn starting() {
+    loop {
+        tokio::time::sleep(STARTING_EVERY).await;
+        tell("EXTEND_TIMEOUT_USEC=90000000\nSTATUS=waiting for the store");
+    }
 }
 
 /// Says a word to the service manager, if there is one that wants to know.

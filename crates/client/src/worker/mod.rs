@@ -35,6 +35,7 @@
 //!   function that blocks its thread cannot be stopped: give such work to `tokio::task::spawn_blocking`.
 
 mod attempts;
+mod clock;
 mod connection;
 mod context;
 mod dial;

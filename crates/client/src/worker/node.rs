@@ -5,7 +5,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mainspring_model::{AttemptToken, Timestamp};
 use mainspring_wire::agent::{FromNode, ToNode};
@@ -14,6 +14,7 @@ use tokio::task::{JoinError, JoinSet};
 use tonic::Streaming;
 
 use super::attempts::{Attempts, StopBy};
+use super::clock::{Clock, LOOK_EVERY};
 use super::connection::OUTWARD_SPARE;
 use super::dial::{DialError, Dialed, Joining};
 use super::error::Error;
@@ -61,7 +62,7 @@ pub(super) struct Open {
 pub(super) struct Node {
     pub(super) setup: Worker,
     pub(super) identity: Identity,
-    pub(super) began: Instant,
+    pub(super) clock: Clock,
     pub(super) link: Link,
     pub(super) lease: Lease,
     pub(super) specs: Specs,
@@ -101,7 +102,7 @@ impl Node {
         Self {
             setup,
             identity,
-            began: Instant::now(),
+            clock: Clock::start(),
             link: Link::Down { until: Timestamp::ZERO },
             lease: Lease::new(),
             specs: Specs::default(),
@@ -178,10 +179,9 @@ impl Node {
         }
     }
 
-    /// The process's own monotonic clock.
+    /// The worker's own clock.
     pub(super) fn now(&self) -> Timestamp {
-        // Far from zero, so that "long ago" can be said.
-        Timestamp::from_micros(3_600_000_000) + self.began.elapsed()
+        self.clock.now()
     }
 
     fn due(&self, now: Timestamp) -> Duration {
@@ -195,7 +195,8 @@ impl Node {
         };
         let lease = self.lease.valid_until().filter(|until| self.attempts.executing() > 0 && *until > now);
         let leaving = self.leaving_since.map(|_| now + FAREWELL_LOOK);
-        let first = [link, lease, leaving, self.attempts.next_kill()].into_iter().flatten().min();
+        let look = (self.attempts.executing() > 0).then(|| now + LOOK_EVERY);
+        let first = [link, lease, leaving, look, self.attempts.next_kill()].into_iter().flatten().min();
         first.map_or(Duration::from_secs(60), |at| at.since(now).max(Duration::from_millis(1)))
     }
 

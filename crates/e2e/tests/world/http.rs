@@ -8,6 +8,10 @@ use serde_json::Value;
 
 use super::World;
 
+/// A connection, with or without TLS.
+trait ReadWrite: Read + Write + Send {}
+impl<T: Read + Write + Send> ReadWrite for T {}
+
 impl World {
     /// What the first server answers to a `GET`.
     pub(crate) fn get(&self, path: &str) -> (u16, Value) {
@@ -16,7 +20,7 @@ impl World {
 
     /// What one of the servers answers to a `GET`.
     pub(crate) fn get_at(&self, server: &str, path: &str) -> (u16, Value) {
-        let mut stream = self.ask(&self.url_of(server), path, "");
+        let mut stream = self.ask(server, path, "");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -27,7 +31,7 @@ impl World {
     /// Listens to the news at a server, from now on or after a mark. Returns when the server listens.
     pub(crate) fn watch(&self, server: &str, mark: Option<&str>) -> Heard {
         let header = mark.map_or(String::new(), |mark| format!("Last-Event-ID: {mark}\r\n"));
-        let mut stream = BufReader::new(self.ask(&self.url_of(server), "/v1/watch", &header));
+        let mut stream = BufReader::new(self.ask(server, "/v1/watch", &header));
         let mut status = String::new();
         stream.read_line(&mut status).unwrap();
         assert!(status.starts_with("HTTP/1.1 200"), "{status}");
@@ -41,12 +45,16 @@ impl World {
         heard
     }
 
-    fn ask(&self, url: &str, path: &str, headers: &str) -> TcpStream {
+    fn ask(&self, server: &str, path: &str, headers: &str) -> Box<dyn ReadWrite> {
         let request = format!(
             "GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n{headers}Connection: close\r\n\r\n",
             self.token()
         );
-        let mut stream = TcpStream::connect(url.trim_start_matches("http://")).unwrap();
+        let socket = TcpStream::connect(self.address_of(server)).unwrap();
+        let mut stream: Box<dyn ReadWrite> = match &self.authority {
+            Some(authority) => Box::new(authority.connect(socket)),
+            None => Box::new(socket),
+        };
         stream.write_all(request.as_bytes()).unwrap();
         stream
     }

@@ -4,8 +4,10 @@ mod database;
 mod disk;
 mod http;
 mod process;
+mod tls;
 
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output};
 use std::time::{Duration, Instant};
@@ -16,9 +18,10 @@ use tempfile::TempDir;
 pub(crate) use database::{Store, on_every_store};
 use disk::Disk;
 use process::Process;
+pub(crate) use tls::Authority;
 
-/// Longer than anything takes, also on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(90);
+/// A guard against a hang, far longer than anything takes on a busy machine: no verdict follows from time.
+const PATIENCE: Duration = Duration::from_secs(900);
 /// How nodes keep in touch here: they are given up sooner than by default.
 const HEARTBEAT_EVERY: Duration = Duration::from_secs(1);
 const LOST_AFTER: Duration = Duration::from_secs(6);
@@ -32,6 +35,8 @@ pub(crate) struct World {
     token: String,
     servers: Vec<Server>,
     agents: Vec<Agent>,
+    /// Who signs the certificates of servers, when they have some.
+    authority: Option<Authority>,
 }
 
 struct Server {
@@ -59,9 +64,12 @@ impl World {
         world
     }
 
-    /// Everything in one process, on the embedded store.
+    /// Everything in one process, on the embedded store. Its tasks run as `up` has them run.
     pub(crate) fn laptop() -> Self {
         let mut world = Self::empty(Store::Sqlite);
+        world.settings.retain(|(name, _)| name != "MAINSPRING_AGENT__TASK_USER");
+        // Under root that is another user, who writes here what tests look for.
+        std::fs::set_permissions(world.folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
         world.add("server", "up", None);
         world
     }
@@ -83,10 +91,34 @@ impl World {
             token: String::new(),
             servers: Vec::new(),
             agents: Vec::new(),
+            authority: None,
         };
+        if rustix::process::geteuid().is_root() {
+            world.set("AGENT__TASK_USER", "root");
+        }
         world.set("SERVER__HEARTBEAT_EVERY", &format!("{}s", HEARTBEAT_EVERY.as_secs()));
         world.set("SERVER__LOST_AFTER", &format!("{}s", LOST_AFTER.as_secs()));
         world
+    }
+
+    /// Where the store is; the second half of its address is the port.
+    pub(crate) fn store_address(&self) -> String {
+        let (_, rest) = self.store.rsplit_once('@').unwrap();
+        rest.split('/').next().unwrap().to_owned()
+    }
+
+    /// The store's URL with another address or database.
+    pub(crate) fn store_with(&self, part: &str, other: &str) -> String {
+        self.store.replace(part, other)
+    }
+
+    pub(crate) fn store(&self) -> &str {
+        &self.store
+    }
+
+    /// Servers that are started from now on have this store.
+    pub(crate) fn set_store(&mut self, url: String) {
+        self.store = url;
     }
 
     /// A setting for everything that is started from now on.
@@ -101,9 +133,23 @@ impl World {
     }
 
     fn add(&mut self, name: &str, role: &'static str, disk: Option<Disk>) {
+        self.begin(name, role, disk);
+        self.until_ready(name);
+    }
+
+    /// Starts a server and waits for nothing.
+    pub(crate) fn begin_server(&mut self, name: &str) {
+        self.begin(name, "server", None);
+    }
+
+    fn begin(&mut self, name: &str, role: &'static str, disk: Option<Disk>) {
         let server = Server { name: name.to_owned(), role, port: free_port(), disk, process: None };
         self.servers.push(server);
         self.start(name);
+    }
+
+    /// Waits until a server that was started is ready, and has the first admin's token from the first of them.
+    pub(crate) fn until_ready(&mut self, name: &str) {
         if self.token.is_empty() {
             self.token = self.until("the first admin has a token", |world| {
                 let token = std::fs::read_to_string(world.server(name).path(world, "token")).ok()?;
@@ -151,13 +197,11 @@ impl World {
         self.server_mut(name).process.take().unwrap().kill();
     }
 
-    /// Asks the server to end, and tells how it did and how long it took.
-    pub(crate) fn stop_server(&mut self) -> (ExitStatus, Duration) {
+    /// Asks the server to end, and tells how it did.
+    pub(crate) fn stop_server(&mut self) -> ExitStatus {
         let mut process = self.servers[0].process.take().unwrap();
-        let begun = Instant::now();
         process.ask_to_end();
-        let status = self.until("the server ends", |_| process.ended());
-        (status, begun.elapsed())
+        self.until("the server ends", |_| process.ended())
     }
 
     fn server(&self, name: &str) -> &Server {
@@ -214,7 +258,7 @@ impl World {
         let mut command = self.binary();
         command.args(["agent", "--name", name, "--data"]).arg(self.path(name));
         for server in &self.agent(name).servers {
-            command.args(["--server", &self.server(server).url()]);
+            command.args(["--server", &self.url_of(server)]);
         }
         command.args(["--label", &format!("name={name}")]);
         if let Some(token) = token {
@@ -334,12 +378,28 @@ impl World {
     }
 
     pub(crate) fn url(&self) -> String {
-        self.servers[0].url()
+        self.url_of(&self.servers[0].name)
+    }
+
+    /// How many files a server may open.
+    pub(crate) fn open_files_max(&self, server: &str) -> String {
+        self.server(server).process.as_ref().unwrap().open_files_max()
+    }
+
+    /// The memory of a server in KiB.
+    pub(crate) fn memory_kib(&self, server: &str) -> u64 {
+        self.server(server).process.as_ref().unwrap().memory_kib()
     }
 
     /// Where one of the servers is.
     pub(crate) fn url_of(&self, server: &str) -> String {
-        self.server(server).url()
+        let scheme = if self.authority.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.server(server).address())
+    }
+
+    /// Where one of the servers listens.
+    pub(crate) fn address_of(&self, server: &str) -> String {
+        self.server(server).address()
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -365,7 +425,7 @@ impl World {
         let mut command = Command::new(program);
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", self.folder.path()).current_dir(self.folder.path());
-        command.env("MAINSPRING_URL", self.server(server).url());
+        command.env("MAINSPRING_URL", self.url_of(server));
         command.env("MAINSPRING_TOKEN", self.token());
         command.envs(self.settings.iter().map(|(name, value)| (name, value)));
         command
@@ -434,7 +494,7 @@ impl World {
 
     /// Waits for the end of a run, and tells how `wait` ended.
     pub(crate) fn wait(&self, run: &str) -> Option<i32> {
-        self.mainspring(&["wait", "--timeout", "90s", run]).status.code()
+        self.mainspring(&["wait", "--timeout", "15m", run]).status.code()
     }
 
     /// Waits until a task has written a file.
@@ -452,7 +512,11 @@ impl World {
             if let Some(answer) = holds(self) {
                 return answer;
             }
-            assert!(begun.elapsed() < PATIENCE, "it took too long until {what}\n{}", self.logs());
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "the time limit of {PATIENCE:?}, a guard against a hang, was over before {what}\n{}",
+                self.logs()
+            );
             std::thread::park_timeout(LOOK_EVERY);
         }
     }
@@ -478,8 +542,8 @@ impl Drop for World {
 }
 
 impl Server {
-    fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+    fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
     }
 
     /// A file of its data, as it is seen from here.
@@ -507,6 +571,6 @@ pub(crate) fn lives(pid: &str) -> bool {
 }
 
 /// A port that nobody has at the moment.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

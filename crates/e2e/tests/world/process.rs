@@ -31,6 +31,20 @@ impl Process {
         self.0.try_wait().unwrap()
     }
 
+    /// How many files it may open: the soft limit.
+    pub(super) fn open_files_max(&self) -> String {
+        let limits = fs::read_to_string(format!("/proc/{}/limits", self.0.id())).unwrap();
+        let line = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+        line.split_whitespace().next().unwrap().to_owned()
+    }
+
+    /// Its resident memory in KiB.
+    pub(super) fn memory_kib(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.0.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
     fn pid(&self) -> Pid {
         Pid::from_raw(self.0.id() as i32).unwrap()
     }

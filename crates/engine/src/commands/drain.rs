@@ -7,7 +7,6 @@ use mainspring_model::{ErrorCode, NodeId, NodeState, Timestamp};
 use crate::cell::Cell;
 use crate::event::RequestId;
 use crate::message::{Answer, Message};
-use crate::timers::Subject;
 
 /// A node that is gone is remembered for so long, in case it returns.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
@@ -66,7 +65,7 @@ impl Cell {
             .map(|(ix, _)| ix)
             .collect();
         for ix in gone {
-            self.timers.disarm(&mut self.nodes.entries[ix].armed, Subject::Node(ix));
+            self.disarm_node(ix);
             self.nodes.remove(ix);
         }
     }

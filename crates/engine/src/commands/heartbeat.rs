@@ -21,7 +21,7 @@ impl Cell {
         // A heartbeat that was overtaken proves less than what is known.
         if beat > entry.seen_beat {
             entry.seen_beat = beat;
-            entry.heard_at = now;
+            entry.heard_at = self.elapsed;
             if entry.quiet {
                 self.nodes.change(node_ix, |entry| entry.quiet = false);
                 self.fill_node(now, node_ix);
@@ -41,8 +41,8 @@ impl Cell {
     fn missing(&mut self, now: Timestamp, run: usize, node: NodeId, beat: u64, held: &[Held]) {
         let Some(entry) = self.runs.entries.get(run) else { return };
         let known_since = match entry.phase {
-            Phase::Accepted { beat } | Phase::Started { beat } => beat,
-            Phase::Idle | Phase::Ordered => return,
+            Phase::Accepted { beat, .. } | Phase::Started { beat, .. } => beat,
+            Phase::Idle | Phase::Ordered { .. } => return,
         };
         if beat >= known_since && Held::find(held, entry.token()).is_none() {
             self.attempt_over(now, run, Ending::of(Cause::Vanished { node }));
@@ -58,7 +58,7 @@ impl Cell {
         };
         self.nodes.change(ix, |entry| entry.quiet = true);
         for run in self.nodes.get(ix).runs.clone() {
-            if self.runs.entries.get(run).is_some_and(|entry| entry.phase == Phase::Ordered) {
+            if self.runs.entries.get(run).is_some_and(|entry| matches!(entry.phase, Phase::Ordered { .. })) {
                 let cause = Cause::Refused { message: "the node left".into() };
                 self.attempt_over(now, run, Ending::of(cause));
             }

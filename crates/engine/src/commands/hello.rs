@@ -20,13 +20,14 @@ impl Cell {
             return; // An old hello that travelled slowly.
         }
         let node_ix = self.introduce(now, node);
+        let elapsed = self.elapsed;
         self.nodes.change(node_ix, |entry| {
             if entry.session == 0 {
-                entry.met_at = now;
+                entry.met_at = elapsed;
             }
             entry.session = session;
             entry.seen_beat = beat;
-            entry.heard_at = now;
+            entry.heard_at = elapsed;
             (entry.quiet, entry.away) = (false, false);
         });
         self.arm_node(node_ix);
@@ -49,7 +50,7 @@ impl Cell {
             node.state = NodeState::Up;
             node.joined_at = now;
             node.updated_at = now;
-            let ix = self.nodes.insert(node, now, 0);
+            let ix = self.nodes.insert(node, self.elapsed, 0);
             self.mark_node(ix);
             return ix;
         };
@@ -74,24 +75,24 @@ impl Cell {
         let entry = &mut self.runs.entries[run];
         let token = entry.token();
         if let Some(held) = Held::find(held, token) {
-            let survived = entry.phase == Phase::Ordered
+            let survived = matches!(entry.phase, Phase::Ordered { .. })
                 && entry.status.epoch < self.epoch
                 && !matches!(held.stage, Stage::Over);
             entry.phase = match held.stage {
                 Stage::Executing(elapsed) => {
                     let placed_at = entry.status.placed_at.unwrap_or(Timestamp::ZERO);
                     entry.status.started_at = Some((now - elapsed).max(placed_at));
-                    Phase::Started { beat }
+                    Phase::Started { at: self.elapsed - elapsed, beat }
                 }
-                Stage::Accepted | Stage::Over => Phase::Accepted { beat },
+                Stage::Accepted | Stage::Over => Phase::Accepted { at: self.elapsed, beat },
             };
-            entry.since = now;
+            entry.spoke_at = self.elapsed;
             self.stats.reattached += 1;
             if survived {
                 self.tell(now, run, RunEventKind::Reattached { node, attempt: token.number });
             }
             if self.runs.entries[run].stopping.is_some() {
-                self.send_stop(now, run);
+                self.send_stop(run);
             } else if let Some(cancel) = self.runs.entries[run].status.cancel().cloned() {
                 self.stop(now, run, Cause::Cancelled { by: cancel.by });
             }
@@ -102,11 +103,11 @@ impl Cell {
             self.attempt_over(now, run, Ending::of(Cause::Vanished { node }));
         } else if entry.stopping.is_some() {
             // A new owner may hear a hello that is older than the order: the node says whether it began.
-            self.send_stop(now, run);
+            self.send_stop(run);
         } else if let Some(cancel) = entry.status.cancel().cloned() {
             self.stop(now, run, Cause::Cancelled { by: cancel.by });
         } else {
-            self.repeat_order(now, run);
+            self.repeat_order(run);
         }
     }
 

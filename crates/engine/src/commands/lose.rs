@@ -18,7 +18,7 @@ impl Cell {
         let entry = self.nodes.get(ix);
         let quiet_after = self.config.quiet_after();
         // Whoever just took over has heard nobody yet, and gives everybody as much time.
-        if !entry.away && now.since(entry.heard_at) < quiet_after {
+        if !entry.away && self.elapsed.since(entry.heard_at) < quiet_after {
             let message = format!(
                 "{node} was not silent for {} s, so it may not be gone; end its agent, drain it, or wait",
                 quiet_after.as_secs().max(1)

@@ -35,7 +35,7 @@ impl Cell {
             News::Started => self.started(now, ix, beat),
             News::Progressed { progress, checkpoint } => {
                 self.started(now, ix, beat);
-                self.progressed(now, ix, progress, checkpoint);
+                self.progressed(ix, progress, checkpoint);
             }
             News::Finished(ending) => {
                 self.attempt_over(now, ix, bounded(ending));
@@ -55,8 +55,8 @@ impl Cell {
 
     fn accepted(&mut self, now: Timestamp, ix: usize, beat: u64) {
         let entry = &mut self.runs.entries[ix];
-        if entry.phase == Phase::Ordered {
-            entry.phase = Phase::Accepted { beat };
+        if let Phase::Ordered { at } = entry.phase {
+            entry.phase = Phase::Accepted { at, beat };
             self.arm_run(now, ix);
         }
     }
@@ -64,19 +64,18 @@ impl Cell {
     fn started(&mut self, now: Timestamp, ix: usize, beat: u64) {
         let entry = &mut self.runs.entries[ix];
         match entry.phase {
-            Phase::Ordered => entry.phase = Phase::Started { beat },
-            Phase::Accepted { beat } => entry.phase = Phase::Started { beat },
+            Phase::Ordered { .. } => entry.phase = Phase::Started { at: self.elapsed, beat },
+            Phase::Accepted { beat, .. } => entry.phase = Phase::Started { at: self.elapsed, beat },
             Phase::Started { .. } | Phase::Idle => return,
         }
         entry.status.started_at = Some(now);
-        entry.since = now;
+        entry.spoke_at = self.elapsed;
         self.arm_run(now, ix);
     }
 
     /// Progress is live only; a checkpoint is written, because the next attempt continues from it.
     fn progressed(
         &mut self,
-        now: Timestamp,
         ix: usize,
         progress: Option<mainspring_model::Progress>,
         checkpoint: Option<mainspring_model::Payload>,
@@ -84,7 +83,7 @@ impl Cell {
         let entry = &mut self.runs.entries[ix];
         // Once the attempt is to stop, this counts from the last stop, which is repeated whatever the task says.
         if entry.stopping.is_none() {
-            entry.since = now;
+            entry.spoke_at = self.elapsed;
         }
         let extra = entry.status.extra_mut();
         if let Some(progress) = progress {

@@ -127,7 +127,7 @@ impl Cell {
     pub(crate) fn end_cut(&mut self, run: usize) {
         let RunEntry { head, status, adopted, .. } = &self.runs.entries[run];
         let (head, state) = (head.clone(), status.state);
-        let unsure = (status.version == 0 || *adopted).then_some(self.epoch);
+        let unsure = (status.version == 0 || *adopted).then_some((self.epoch, status.finished_at));
         let depth = head.fired.as_ref().map_or(0, |fired| fired.depth);
         for (n, ix) in self.followers_of(run).into_iter().enumerate() {
             let entry = &self.triggers.entries[ix];
@@ -261,7 +261,7 @@ impl Cell {
             let Some(end) = list.find(|end| end.run == *run && !end.durable) else { continue };
             match known {
                 Some(state) if state.is_terminal() => {} // Its end is on the way.
-                None if read.run(*run).is_some_and(|(state, epoch)| end.is_of(state, epoch)) => {
+                None if read.run(*run).is_some_and(|(state, epoch, at)| end.is_of(state, epoch, at)) => {
                     self.triggers.pending.confirm(&key, *run);
                 }
                 _ => drop(self.triggers.pending.remove(&key, *run)),

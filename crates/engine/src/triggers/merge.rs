@@ -60,6 +60,8 @@ pub struct Merged<'a> {
     pub calendars: &'a Calendars,
     /// The revision of the news that stands, if any does.
     pub news: Option<u64>,
+    /// Triggers that were removed not long ago ([`TriggerRow::read_gone`]).
+    pub gone: &'a [(TriggerKey, u64)],
 }
 
 /// The writes that bring the rows of a job's triggers to a new version: a trigger that says the same stays where it is, one
@@ -74,7 +76,10 @@ pub fn merge(old: &[TriggerRow], of: Merged<'_>) -> Vec<Write> {
         let key = TriggerKey { job, name: trigger.name.as_str().into() };
         let fresh = begin(trigger, seed, &of);
         let row = match old.iter().find(|row| row.key == key) {
-            None => TriggerRow { key, revision: 1, state: fresh },
+            None => {
+                let gone = of.gone.iter().find(|(gone, _)| *gone == key);
+                TriggerRow { revision: gone.map_or(1, |(_, revision)| revision + 1), key, state: fresh }
+            }
             Some(row) => TriggerRow {
                 key,
                 revision: row.revision + 1,
@@ -88,8 +93,7 @@ pub fn merge(old: &[TriggerRow], of: Merged<'_>) -> Vec<Write> {
     }
     let is_gone = |row: &&TriggerRow| !triggers.iter().any(|trigger| *trigger.name.as_str() == *row.key.name);
     for row in old.iter().filter(is_gone) {
-        let key = row.key.place(cell);
-        writes.push(Write::RemoveRecord { kind: TriggerRow::KIND, key, expected: row.revision });
+        writes.push(Write::PutRecord(Box::new(row.tombstone(cell, of.now))));
     }
     if !writes.is_empty() {
         // For the owner.

@@ -160,6 +160,8 @@ pub(crate) struct Triggers {
     news: news::News,
     /// Jobs whose rows are being read, and whether that is old by now.
     reading: FxHashMap<JobId, bool>,
+    /// Requests that wait until the rows of a job, as they are now, are in memory.
+    confirming: FxHashMap<JobId, Vec<RequestId>>,
     /// Backfills whose moments are being asked for.
     asking: FxHashMap<(u32, BackfillId), Vec<Timestamp>>,
     /// Backfills whose active runs may have ended under another owner.

@@ -30,6 +30,10 @@ pub struct End {
     /// Who wrote it, where the store may not have taken it: the run was new, or had changed. That is asked before it is followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsure: Option<Epoch>,
+    /// When the run ended, where the store may not have taken it. A row that ended at another time is not this end: an old
+    /// copy of it was read and ended once more, and the first end was followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
     /// Whether the end is in the store.
     #[serde(skip, default = "yes")]
     pub(super) durable: bool,
@@ -61,13 +65,22 @@ pub(crate) struct Pending {
 }
 
 impl End {
-    pub(super) fn new(run: RunId, planned: Timestamp, depth: u16, unsure: Option<Epoch>) -> Self {
-        Self { run, planned, depth, unsure, durable: false, told: false }
+    pub(super) fn new(
+        run: RunId,
+        planned: Timestamp,
+        depth: u16,
+        unsure: Option<(Epoch, Option<Timestamp>)>,
+    ) -> Self {
+        let (unsure, ended_at) = unsure.unzip();
+        let ended_at = ended_at.flatten();
+        Self { run, planned, depth, unsure, ended_at, durable: false, told: false }
     }
 
     /// Whether the store has this end, where its run is like this.
-    pub fn is_of(&self, state: RunState, epoch: Epoch) -> bool {
-        state.is_terminal() && self.unsure.is_none_or(|unsure| unsure == epoch)
+    pub fn is_of(&self, state: RunState, epoch: Epoch, finished_at: Option<Timestamp>) -> bool {
+        state.is_terminal()
+            && self.unsure.is_none_or(|unsure| unsure == epoch)
+            && (self.ended_at.is_none() || self.ended_at == finished_at)
     }
 
     /// Whether an owner before this one wrote it and the store may not have taken it.
@@ -122,6 +135,7 @@ impl Pending {
         let list = self.of.get_mut(&place).map(|ends| ends.list.as_mut_slice()).unwrap_or_default();
         let Some(end) = list.iter_mut().find(|end| end.run == run) else { return false };
         end.durable = true;
+        end.ended_at = None;
         if end.unsure.take().is_some() {
             self.mark(place);
         }

@@ -11,6 +11,7 @@ use super::pending::End;
 use super::row::{TriggerKey, TriggerRow, TriggerState};
 use super::{Owed, Triggers};
 use crate::cell::Cell;
+use crate::event::RequestId;
 use crate::message::{Answer, Message};
 
 impl Cell {
@@ -36,6 +37,20 @@ impl Cell {
         self.outbox.now.push(Message::ReadTriggers(query));
     }
 
+    /// Somebody changed the triggers of a job and waits until this owner goes by the change.
+    pub(crate) fn confirm_triggers(&mut self, request: RequestId, job: JobId) {
+        self.triggers.confirming.entry(job).or_default().push(request);
+        self.triggers_changed(job);
+    }
+
+    /// The rows of a job are in memory. Whoever waits for that is answered after the next fenced commit: it writes what was
+    /// decided by the rows before, and it fails if the cell has another owner, which may have loaded before the change.
+    fn triggers_confirmed(&mut self, job: JobId) {
+        for request in self.triggers.confirming.remove(&job).unwrap_or_default() {
+            self.outbox.after_proof(Message::Reply { request, answer: Answer::Done });
+        }
+    }
+
     pub(crate) fn triggers_read(&mut self, now: Timestamp, read: TriggersRead) {
         let TriggersRead { query, rows, more } = read;
         if merge::is_news(&query) || is_calendar_news(&query) {
@@ -52,8 +67,12 @@ impl Cell {
             return self.ends_read(query, &rows, more);
         }
         let job = query.prefix.get(2..).and_then(|job| job.try_into().ok()).map(JobId::from_bytes);
-        let (found, damaged): (Vec<_>, Vec<_>) =
-            rows.iter().map(|record| TriggerRow::read(record).ok_or(record)).partition(Result::is_ok);
+        let is_there = |record: &&Record| TriggerRow::read_gone(record).is_none();
+        let (found, damaged): (Vec<_>, Vec<_>) = rows
+            .iter()
+            .filter(is_there)
+            .map(|record| TriggerRow::read(record).ok_or(record))
+            .partition(Result::is_ok);
         damaged.into_iter().filter_map(Result::err).for_each(|record| self.report_damage(record));
         let found: Vec<TriggerRow> = found.into_iter().flatten().collect();
         if let Some(job) = job {
@@ -68,7 +87,10 @@ impl Cell {
         match (job, rows.last()) {
             (None, Some(last)) if more => self.read_on(query, last),
             (None, _) => self.outbox.now.push(Message::ReadTriggers(End::of_cell(self.config.cell))),
-            (Some(job), _) => self.command_unknown(now, job),
+            (Some(job), _) => {
+                self.command_unknown(now, job);
+                self.triggers_confirmed(job);
+            }
         }
     }
 

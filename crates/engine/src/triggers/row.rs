@@ -17,6 +17,10 @@ use super::pending::End;
 const TRIGGERS: RecordKind = RecordKind(1_001);
 /// Ends that come so soon after each other have moments in their order.
 const CLOSE: Duration = Duration::from_secs(1);
+/// How long the row of a removed trigger stays: far longer than an owner takes to hear of the removal.
+const GONE_KEPT: Duration = Duration::from_secs(3_600);
+/// What the row of a removed trigger says.
+const GONE: [u8; 4] = *b"gone";
 /// Rows read at once.
 pub(super) const PAGE_ROWS: usize = 5_000;
 
@@ -272,6 +276,23 @@ impl TriggerRow {
         let key = TriggerKey::placed(record.key.as_bytes()).filter(|_| record.kind == TRIGGERS)?;
         let state = serde_json::from_slice(&record.value).ok()?;
         Some(Self { key, revision: record.revision, state })
+    }
+
+    /// The record of a trigger that is removed. It counts the revisions on: an owner that has not heard of the removal cannot take
+    /// a later trigger of the same name for the one that it knows, and write over it.
+    pub(super) fn tombstone(&self, cell: CellId, now: Timestamp) -> Record {
+        Record {
+            revision: self.revision + 1,
+            expires_at: Some(now + GONE_KEPT),
+            value: GONE.into(),
+            ..self.record(cell)
+        }
+    }
+
+    /// The trigger that a record says is removed, and the revision of the record.
+    pub fn read_gone(record: &Record) -> Option<(TriggerKey, u64)> {
+        let key = TriggerKey::placed(record.key.as_bytes()).filter(|_| record.kind == TRIGGERS)?;
+        (*record.value == GONE).then_some((key, record.revision))
     }
 
     /// The record that keeps it.

@@ -13,9 +13,10 @@ mod work;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mainspring_engine::{
-    Batch, Cell, Config, Event, LoadedRun, Message, RequestId, ShelfRead, Tenure, TriggersRead,
+    Batch, Cell, Config, Event, LoadedRun, Message, Now, RequestId, ShelfRead, Tenure, TriggersRead,
 };
 use mainspring_model::{
     Calendars, CellId, Epoch, JobId, JobSpec, MemberId, NodeId, Run, RunId, Timestamp, limits,
@@ -25,14 +26,17 @@ use mainspring_store_mem::MemCore;
 
 pub(crate) use nodes::Agent;
 pub(crate) use nodes::ending;
-pub(crate) use time::{at, millis, secs};
+pub(crate) use time::{FOR_EVER, at, both, millis, secs};
 pub(crate) use work::{Job, balancer, paused, wait};
 
 /// A cell and everything around it.
 pub(crate) struct World {
     pub(crate) cell: Cell,
     pub(crate) store: MemCore,
+    /// The store's time.
     pub(crate) now: Timestamp,
+    /// How far the store's clock has stepped forward since the world began.
+    pub(crate) stepped: Duration,
     pub(crate) config: Config,
     pub(crate) epoch: Epoch,
     /// Nodes accept and start what they are ordered at once.
@@ -66,11 +70,12 @@ impl World {
         change(&mut config);
         let mut store = MemCore::new();
         let now = at(0);
-        let (cell, epoch) = own(&mut store, &config, now);
+        let (cell, epoch) = own(&mut store, &config, both(now, Duration::ZERO), false);
         let mut world = Self {
             cell,
             store,
             now,
+            stepped: Duration::ZERO,
             config,
             epoch,
             obedient: true,
@@ -98,7 +103,7 @@ impl World {
 
     /// One event, and everything that follows from it.
     pub(crate) fn handle(&mut self, event: Event) {
-        self.cell.handle(self.now, event);
+        self.cell.handle(self.both(), event);
         self.settle();
     }
 
@@ -106,6 +111,7 @@ impl World {
     pub(crate) fn settle(&mut self) {
         loop {
             self.listen();
+            assert_eq!(self.cell.defect(), None, "the cell broke a rule");
             if !self.commits || !self.commit() {
                 self.recount();
                 // What waited for nothing but the cut is said now.
@@ -131,7 +137,7 @@ impl World {
     /// Writes a batch that was cut before.
     pub(crate) fn write(&mut self, batch: &Batch) {
         let outcomes = self.store.commit(&batch.transaction).expect("the store takes the batch");
-        self.cell.committed(self.now, &outcomes);
+        self.cell.committed(self.both(), &outcomes);
         if let Some(why) = self.cell.diverged() {
             panic!("the cell diverged: {why}");
         }
@@ -148,7 +154,7 @@ impl World {
                     Message::Read(query) => {
                         self.pages += 1;
                         let read = self.read(query.clone());
-                        self.cell.handle(self.now, Event::ShelfRead(Box::new(read)));
+                        self.cell.handle(self.both(), Event::ShelfRead(Box::new(read)));
                         continue;
                     }
                     Message::ReadTriggers(query) => {
@@ -160,7 +166,7 @@ impl World {
                     }
                     Message::ReadMoments(query) => {
                         let read = self.moments_read(query);
-                        self.cell.handle(self.now, Event::MomentsRead(Box::new(read)));
+                        self.cell.handle(self.both(), Event::MomentsRead(Box::new(read)));
                         continue;
                     }
                     Message::ReadSpecs(keys) => {
@@ -183,14 +189,14 @@ impl World {
     fn answer(&mut self, event: Event) {
         match &mut self.late {
             Some(late) => late.push(event),
-            None => self.cell.handle(self.now, event),
+            None => self.cell.handle(self.both(), event),
         }
     }
 
     /// The store answers what was read while it was slow, and is quick again.
     pub(crate) fn answer_late(&mut self) {
         for event in self.late.take().unwrap_or_default() {
-            self.cell.handle(self.now, event);
+            self.cell.handle(self.both(), event);
         }
         self.settle();
     }
@@ -211,7 +217,17 @@ impl World {
 
     /// Another scheduler takes the cell under the next epoch; nodes have to connect again.
     pub(crate) fn take_over(&mut self) {
-        let (cell, epoch) = own(&mut self.store, &self.config, self.now);
+        self.succeed(false);
+    }
+
+    /// The same, from a scheduler that may still extend the leases of its nodes.
+    pub(crate) fn take_over_from_other(&mut self) {
+        self.succeed(true);
+    }
+
+    fn succeed(&mut self, succeeds_other: bool) {
+        let now = self.both();
+        let (cell, epoch) = own(&mut self.store, &self.config, now, succeeds_other);
         self.cell = cell;
         self.epoch = epoch;
         self.said.clear();
@@ -226,14 +242,15 @@ impl World {
 }
 
 /// A cell under a fresh lease, as the store has it.
-fn own(store: &mut MemCore, config: &Config, now: Timestamp) -> (Cell, Epoch) {
+fn own(store: &mut MemCore, config: &Config, now: Now, succeeds_other: bool) -> (Cell, Epoch) {
     let member = MemberId::new(at(0), 1);
-    let expires_at = now + limits::LEASE_TTL;
+    let expires_at = now.store + limits::LEASE_TTL;
     let request = LeaseRequest { cell: config.cell, member, observed: None, expires_at };
     let LeaseGrant::Granted(lease) = store.acquire_lease(request) else { panic!("the lease is held") };
     let tenure = Tenure {
         epoch: lease.epoch,
-        lease_until: expires_at,
+        lease: time::lease_at(now.elapsed),
+        succeeds_other,
         nodes: store.nodes(config.cell),
         pause: store.cell_pause(config.cell),
         memories: store.records(&Tenure::memories_of(config.cell, None)).expect("records").rows,

@@ -132,7 +132,7 @@ impl World {
             agent.held.push((token, stage));
         }
         let report = Report { node, session: agent.session, beat: agent.beat + 1, token, news };
-        self.cell.handle(self.now, Event::Report(Box::new(report)));
+        self.cell.handle(self.both(), Event::Report(Box::new(report)));
     }
 
     /// The current attempt of a run and the node that has it.

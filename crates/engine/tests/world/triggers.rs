@@ -49,6 +49,8 @@ impl World {
     pub(crate) fn write_triggers(&mut self, job: &Job) {
         let old = self.triggers(job.id);
         let (kind, key) = news_key(CELL, job.id);
+        let page = self.store.records(&TriggerRow::of_job(CELL, job.id)).expect("a page");
+        let gone: Vec<_> = page.rows.iter().filter_map(TriggerRow::read_gone).collect();
         let merged = Merged {
             cell: CELL,
             namespace: &job.namespace,
@@ -58,6 +60,7 @@ impl World {
             now: self.now,
             calendars: &self.calendars,
             news: self.store.record(kind, &key).map(|record| record.revision),
+            gone: &gone,
         };
         let writes = merge(&old, merged);
         self.store.commit(&Transaction::all_or_nothing(writes)).expect("triggers");

@@ -1,13 +1,12 @@
 //! The planned moment of a run in templates: `{{ logical_time | date("%Y%m%d") }}`, with days and months to add and the
-//! ends of months. It is read on the wall clock of its trigger.
+//! ends of months. It is read on the wall clock of its trigger. The filters are in `template/filter.rs`.
 
 use std::fmt;
 use std::sync::Arc;
 
-use jiff::{Span, Zoned};
+use jiff::Zoned;
 use mainspring_cron::Zone;
-use minijinja::value::{Object, ObjectRepr, Value};
-use minijinja::{Environment, Error, ErrorKind};
+use minijinja::value::{Object, ObjectRepr};
 
 use crate::time::Timestamp;
 
@@ -21,8 +20,14 @@ impl LogicalTime {
         Self(zone.zoned(at.as_micros()))
     }
 
-    fn plus(&self, span: Span) -> Result<Self, Error> {
-        self.0.checked_add(span).map(Self).map_err(out_of_range)
+    pub(super) fn zoned(&self) -> &Zoned {
+        &self.0
+    }
+}
+
+impl From<Zoned> for LogicalTime {
+    fn from(time: Zoned) -> Self {
+        Self(time)
     }
 }
 
@@ -42,52 +47,20 @@ impl Object for LogicalTime {
     }
 }
 
-/// Teaches templates what to do with moments.
-pub(super) fn add_filters(environment: &mut Environment<'_>) {
-    environment.add_filter("date", |value: &Value, format: Option<String>| {
-        let format = format.unwrap_or_else(|| "%Y-%m-%d".to_owned());
-        let time = time(value)?;
-        jiff::fmt::strtime::format(&format, &time.0)
-            .map_err(|error| Error::new(ErrorKind::InvalidOperation, format!("date(\"{format}\"): {error}")))
-    });
-    let by = |span: fn(i64) -> Result<Span, jiff::Error>| {
-        move |value: &Value, count: i64| -> Result<Value, Error> {
-            let span = span(count).map_err(out_of_range)?;
-            time(value)?.plus(span).map(Value::from_object)
-        }
-    };
-    environment.add_filter("plus_minutes", by(|count| Span::new().try_minutes(count)));
-    environment.add_filter("plus_hours", by(|count| Span::new().try_hours(count)));
-    environment.add_filter("plus_days", by(|count| Span::new().try_days(count)));
-    environment.add_filter("plus_months", by(|count| Span::new().try_months(count)));
-    environment.add_filter("month_start", |value: &Value| to(value, Zoned::first_of_month));
-    environment.add_filter("month_end", |value: &Value| to(value, Zoned::last_of_month));
-}
-
-fn to(value: &Value, day: fn(&Zoned) -> Result<Zoned, jiff::Error>) -> Result<Value, Error> {
-    day(&time(value)?.0).map(LogicalTime).map(Value::from_object).map_err(out_of_range)
-}
-
-fn time(value: &Value) -> Result<Arc<LogicalTime>, Error> {
-    value.downcast_object::<LogicalTime>().ok_or_else(|| {
-        Error::new(ErrorKind::InvalidOperation, "expected a moment, such as `logical_time`".to_owned())
-    })
-}
-
-fn out_of_range(error: jiff::Error) -> Error {
-    Error::new(ErrorKind::InvalidOperation, error.to_string())
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::spec::{LogicalTime, Template};
+    use crate::spec::{Budget, LogicalTime, Template};
     use crate::time::Timestamp;
 
     fn check(zone: &str, text: &str, expected: &str) {
         // 2026-01-31T23:30:00Z.
         let at = Timestamp::from_micros(1_769_902_200_000_000);
         let time = LogicalTime::new(at, &zone.parse().unwrap());
-        assert_eq!(Template::from(text).render_at(&time, 1_000).as_deref(), Ok(expected), "{text}");
+        assert_eq!(
+            Template::from(text).render_at(&time, &mut Budget::default()).as_deref(),
+            Ok(expected),
+            "{text}"
+        );
     }
 
     #[test]
@@ -108,7 +81,7 @@ mod tests {
     #[test]
     fn what_is_no_moment_is_told() {
         let time = LogicalTime::new(Timestamp::ZERO, &mainspring_cron::Zone::UTC);
-        let render = |text: &str| Template::from(text).render_at(&time, 1_000).unwrap_err();
+        let render = |text: &str| Template::from(text).render_at(&time, &mut Budget::default()).unwrap_err();
         assert!(render("{{ 'x' | date }}").contains("a moment"));
         assert!(render("{{ logical_time | plus_days(9999999999) }}").contains("operation"));
         assert!(render("{{ logical_time | date('%!') }}").contains("date"));

@@ -52,7 +52,7 @@ pub use retention::{Keep, Retention};
 pub use retry::{Retry, RetryNode};
 pub use rule::{Action, AttemptTimeout, CauseMatch, ExitCodes, Rule, Signals};
 pub use script::Script;
-pub use template::Template;
+pub use template::{Budget, Template};
 pub use timeouts::Timeouts;
 pub use tree::Format;
 pub use trigger::{After, Days, Misfire, MisfirePolicy, Need, On, Trigger, When};

@@ -12,15 +12,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{LogicalTime, Template, Webhook, schema};
+use super::{Budget, LogicalTime, Template, Webhook, schema};
 use crate::calendar::Calendars;
 use crate::name::Name;
 use crate::namespace::Namespace;
 use crate::time::Timestamp;
 use crate::{duration_text, hash, time};
-
-/// Steps that the rendering of one parameter may take.
-const PARAMETER_FUEL: u64 = 10_000;
 
 /// When a job fires by itself.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -324,11 +321,11 @@ impl Trigger {
     /// The values that it gives for a planned moment.
     pub fn parameters_at(&self, planned: Timestamp) -> Result<Map<String, Value>, String> {
         let time = LogicalTime::new(planned, &self.zone());
-        let mut values = Map::new();
+        let (mut values, mut budget) = (Map::new(), Budget::default());
         for (name, value) in &self.parameters {
             let value = match value {
                 Value::String(text) => {
-                    let rendered = Template::from(text.as_str()).render_at(&time, PARAMETER_FUEL);
+                    let rendered = Template::from(text.as_str()).render_at(&time, &mut budget);
                     Value::String(rendered.map_err(|wrong| format!("{name}: {wrong}"))?)
                 }
                 other => other.clone(),

@@ -10,11 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{LogicalTime, ParameterType, Parameters, Problem, Template, Trigger};
+use super::{Budget, LogicalTime, ParameterType, Parameters, Problem, Template, Trigger};
 use crate::time::Timestamp;
-
-/// Steps that the rendering of one template may take.
-const CALL_FUEL: u64 = 10_000;
 
 /// Calls of a URL with a token of its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
@@ -77,7 +74,7 @@ impl Webhook {
     pub fn key(&self, call: &Call) -> Result<Option<String>, Problem> {
         let Some(dedupe) = &self.dedupe else { return Ok(None) };
         let wrong = |message: String| Problem::new("dedupe", message);
-        match dedupe.render_call(call, CALL_FUEL).map_err(wrong)? {
+        match dedupe.render_call(call, &mut Budget::default()).map_err(wrong)? {
             key if key.is_empty() => {
                 Err(wrong("is empty for this call, so it could not be told from others".into()))
             }
@@ -94,10 +91,10 @@ impl Trigger {
         call: &Call,
         declared: &Parameters,
     ) -> Result<Map<String, Value>, Vec<Problem>> {
-        let (mut values, mut problems) = (Map::new(), Vec::new());
+        let (mut values, mut problems, mut budget) = (Map::new(), Vec::new(), Budget::default());
         for (name, value) in &self.parameters {
             let given = match value {
-                Value::String(text) => Template::from(text.as_str()).evaluate_call(call, CALL_FUEL),
+                Value::String(text) => Template::from(text.as_str()).evaluate_call(call, &mut budget),
                 other => Ok(other.clone()),
             };
             match given {
@@ -194,8 +191,7 @@ mod tests {
         check("string", "{{ payload.a.b }}", json!({}), Err("undefined"));
         check("string", "x{{ payload.gone }}", json!({}), Err("undefined"));
         check("string", "{{ headers['x-gone'] }}", json!({}), Err("undefined"));
-        let endless = "{% for a in payload %}{% for b in payload %}x{% endfor %}{% endfor %}";
-        check("string", endless, json!(vec![0; 1_000]), Err("fuel"));
+        check("json", "{{ [payload, payload] }}", json!("x".repeat(5_000_000)), Err("bytes in all"));
     }
 
     #[test]

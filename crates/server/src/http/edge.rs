@@ -4,16 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::http::{HeaderMap, header};
+use axum::extract::{Request, State};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
 use futures_util::future::BoxFuture;
 use mainspring_app::App;
+use mainspring_console::Console;
 use mainspring_model::ErrorCode;
 use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
-use super::{frame, routes};
+use super::peers::Peers;
+use super::{console, frame, routes};
+use crate::listener::WrongCredentials;
 
 /// Tells what the process still waits for; nothing when it is ready.
 pub type Readiness = Arc<dyn Fn() -> BoxFuture<'static, Vec<String>> + Send + Sync>;
@@ -29,13 +33,19 @@ pub struct Edge {
     pub readiness: Readiness,
     /// Whether cookies are only for encrypted connections: whether the server's own URL is `https`.
     pub secure_cookies: bool,
+    /// The files of the web console.
+    pub console: Console,
     /// How often an open stream makes sure that its caller may still listen.
     pub recheck_every: Duration,
+    /// Counts wrong credentials by address.
+    pub wrong_credentials: Arc<WrongCredentials>,
+    /// Asks the other servers of the cluster.
+    pub peers: Arc<Peers>,
     /// Ends open streams when the process stops.
     pub stop: CancellationToken,
 }
 
-/// All routes. Whatever else is asked for is answered with a problem, too.
+/// All routes. Whatever else is asked for is the console's, or answered with a problem, too.
 pub fn router(edge: Edge) -> Router {
     let edge = Arc::new(edge);
     let mut paths: Vec<(&'static str, MethodRouter<Arc<Edge>>)> = Vec::new();
@@ -57,12 +67,14 @@ pub fn router(edge: Edge) -> Router {
 }
 
 /// A caller of gRPC reads no problems: it is told in its own words (12 is "unimplemented").
-async fn not_found(headers: HeaderMap) -> Response {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+async fn not_found(State(edge): State<Arc<Edge>>, request: Request) -> Response {
+    let kind =
+        request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if kind.starts_with("application/grpc") {
         return ([(header::CONTENT_TYPE, "application/grpc")], [("grpc-status", "12")]).into_response();
     }
-    Failure::new(ErrorCode::NotFound, "there is nothing at this path").into_response()
+    let page = console::other(&edge, &request);
+    page.unwrap_or_else(|| Failure::new(ErrorCode::NotFound, "there is nothing at this path").into_response())
 }
 
 async fn not_allowed() -> Failure {

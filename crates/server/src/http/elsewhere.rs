@@ -4,19 +4,19 @@
 //! any more; whatever may have been missed meanwhile is a gap, after which the watcher reads everything anew.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use mainspring_app::{Elsewhere, Positions, WatchFilter};
 use mainspring_wire::api::WatchEvent;
-use mainspring_wire::sse::{Event, Parser, SILENCE_MAX};
+use mainspring_wire::sse::{Event, Parser};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::caller;
 use super::edge::Edge;
-use super::forward::{FORWARDED, client};
+use super::forward::FORWARDED;
 
 /// News that a slow watcher may be behind all owners together; then they wait for it.
 const BEHIND_MAX: usize = 1_024;
@@ -26,13 +26,11 @@ const OPEN_WAIT: Duration = Duration::from_secs(2);
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 const ASK_AGAIN_MAX: Duration = Duration::from_secs(10);
 
-static CLIENT: LazyLock<Option<reqwest::Client>> =
-    LazyLock::new(|| client(|builder| builder.read_timeout(SILENCE_MAX)));
-
 /// What is asked of every owner.
 struct Question {
     path: String,
     headers: HeaderMap,
+    client: reqwest::Client,
 }
 
 /// Listens to all other owners, until the receiver is dropped. Returns when they listen, or take too long.
@@ -42,7 +40,7 @@ pub(crate) async fn listen(
     headers: &HeaderMap,
     mark: Option<&str>,
 ) -> mpsc::Receiver<Elsewhere> {
-    let question = Arc::new(Question::new(filter, headers));
+    let question = Arc::new(Question::new(filter, headers, edge));
     let (told, receiver) = mpsc::channel(BEHIND_MAX);
     let mut owners = Owners { question, told, listeners: BTreeMap::new(), tasks: JoinSet::new() };
     let first = edge.app.owners_elsewhere().await;
@@ -117,7 +115,19 @@ impl Owners {
 }
 
 impl Question {
-    fn new(filter: &WatchFilter, from: &HeaderMap) -> Self {
+    fn new(filter: &WatchFilter, from: &HeaderMap, edge: &Edge) -> Self {
+        let session = caller::session(from, edge).map(str::to_owned);
+        let cookie = caller::cookie_name(edge.secure_cookies);
+        let session = session.map(|session| format!("{cookie}={session}"));
+        Self::with(filter, from, session, edge.peers.prompt.clone())
+    }
+
+    fn with(
+        filter: &WatchFilter,
+        from: &HeaderMap,
+        session: Option<String>,
+        client: reqwest::Client,
+    ) -> Self {
         let parts = [
             filter.namespace.as_ref().map(|namespace| format!("namespace={namespace}")),
             filter.job.map(|job| format!("job={job}")),
@@ -126,8 +136,7 @@ impl Question {
         let query: Vec<String> = parts.into_iter().flatten().collect();
         let mut headers = HeaderMap::new();
         let bearer = from.get(header::AUTHORIZATION).cloned();
-        let session = caller::session(from)
-            .and_then(|session| HeaderValue::try_from(format!("{}={session}", caller::COOKIE)).ok());
+        let session = session.and_then(|session| HeaderValue::try_from(session).ok());
         for (name, value) in [(header::AUTHORIZATION, bearer), (header::COOKIE, session)] {
             headers.extend(value.map(|mut value| {
                 value.set_sensitive(true);
@@ -135,7 +144,7 @@ impl Question {
             }));
         }
         headers.insert(FORWARDED, HeaderValue::from_static("1"));
-        Self { path: format!("/v1/watch?{}", query.join("&")), headers }
+        Self { path: format!("/v1/watch?{}", query.join("&")), headers, client }
     }
 }
 
@@ -181,8 +190,7 @@ impl Listener {
 
     /// Hears one connection to its end.
     async fn hear(&mut self) -> Result<(), NoNews> {
-        let client = CLIENT.as_ref().ok_or(NoNews::NoClient)?;
-        let mut request = client.get(&self.url).headers(self.question.headers.clone());
+        let mut request = self.question.client.get(&self.url).headers(self.question.headers.clone());
         if let Some(mark) = &self.mark {
             request = request.header("last-event-id", mark);
         }
@@ -229,8 +237,6 @@ impl Listener {
 enum NoNews {
     #[error("it cannot be asked")]
     Request(#[source] reqwest::Error),
-    #[error("this server has no HTTP client")]
-    NoClient,
     #[error("what answers there tells no news")]
     Unreadable,
 }
@@ -241,7 +247,6 @@ impl NoNews {
         match self {
             Self::Request(error) => error.status().is_some_and(|status| status.is_client_error()),
             Self::Unreadable => true,
-            Self::NoClient => false,
         }
     }
 }
@@ -288,7 +293,8 @@ mod tests {
     async fn heard(begin: Begin<'_>, answers: &[String]) -> (Vec<String>, Vec<String>) {
         let owner = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = format!("http://{}", owner.local_addr().expect("an address"));
-        let question = Arc::new(Question::new(&WatchFilter::default(), &HeaderMap::new()));
+        let client = super::super::Peers::new(None).expect("clients").prompt;
+        let question = Arc::new(Question::with(&WatchFilter::default(), &HeaderMap::new(), None, client));
         let (told, mut receiver) = mpsc::channel(BEHIND_MAX);
         let mut owners = Owners { question, told, listeners: BTreeMap::new(), tasks: JoinSet::new() };
         let opened = owners.look(&[address], begin);

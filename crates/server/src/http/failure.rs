@@ -2,6 +2,8 @@
 //!
 //! A handler's error travels to `frame` inside an empty response, because only there the request's id and path are known.
 
+use std::time::Duration;
+
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use mainspring_app::Error;
@@ -9,6 +11,8 @@ use mainspring_model::ErrorCode;
 use mainspring_model::error::Retry;
 use mainspring_wire::api::Problem;
 
+/// When to ask again, if nothing better is known.
+const RETRY_AFTER_LEAST: Duration = Duration::from_secs(1);
 /// What follows in such a path is a credential.
 const HOOKS: &str = "/v1/hooks/";
 
@@ -92,10 +96,17 @@ impl Failure {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"mainspring\""));
         }
         if code.retry() == Retry::Later {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            let wait = self.0.retry_after.unwrap_or(RETRY_AFTER_LEAST).max(RETRY_AFTER_LEAST);
+            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
     }
+}
+
+/// The answer to a request that no handler sees.
+pub(crate) fn problem(code: ErrorCode, message: &str, target: &str) -> Response {
+    Failure::new(code, message).render(target, "none")
 }
 
 impl From<Error> for Failure {

@@ -5,7 +5,7 @@
 //! What several owners know is asked of each of them, and put together (`merge.rs`).
 
 use std::io;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -20,19 +20,19 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use mainspring_app::Error;
 use mainspring_model::ErrorCode;
 use mainspring_wire::api::Problem;
-use mainspring_wire::sse::SILENCE_MAX;
 use serde_json::Value;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::edge::Edge;
 use super::failure::Failure;
 use super::frame::REQUEST_ID;
+use super::peers::Peers;
 use super::under_way::{self, Subjects, UnderWay};
 use super::{answer, merge};
 
 /// Says that a request was passed on already.
 pub(super) const FORWARDED: HeaderName = HeaderName::from_static("x-mainspring-forwarded");
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// A little longer than an owner waits for its store, and less than callers wait.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(25);
 /// How long an answer waits for what others would add to it.
@@ -49,25 +49,6 @@ const LEFT_OUT: [HeaderName; 6] = [
     header::UPGRADE,
 ];
 
-static CLIENT: LazyLock<Option<reqwest::Client>> =
-    LazyLock::new(|| client(|builder| builder.read_timeout(SILENCE_MAX)));
-/// Output as text says nothing while there is none.
-static PATIENT: LazyLock<Option<reqwest::Client>> = LazyLock::new(|| client(|builder| builder));
-
-/// A client for other servers of the cluster.
-pub(super) fn client(
-    limit: impl FnOnce(reqwest::ClientBuilder) -> reqwest::ClientBuilder,
-) -> Option<reqwest::Client> {
-    // Only the first call counts; there is one provider in this program.
-    drop(rustls::crypto::aws_lc_rs::default_provider().install_default());
-    let builder = reqwest::Client::builder()
-        .no_proxy()
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(CONNECT_TIMEOUT);
-    let client = limit(builder).build();
-    client.inspect_err(|error| tracing::error!(%error, "other servers cannot be asked")).ok()
-}
-
 /// Whether another server of the cluster passes it on for somebody. Anybody can say so: it is answered here and from the
 /// rows as they are now, which is slower and nothing else.
 pub(crate) fn is_forwarded(headers: &HeaderMap) -> bool {
@@ -83,7 +64,7 @@ pub(crate) async fn errand(url: &str, path: &str, body: &Value) -> Result<(), Er
     headers.retain_credentials();
     headers.0.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let sent = Sent { method: Method::POST, target: path, headers: headers.0, body: body.to_string().into() };
-    let answer = send(CLIENT.as_ref(), url, sent).await.map_err(|error| Failure::from(error).0)?;
+    let answer = send(&request.peers.prompt, url, sent).await.map_err(|error| Failure::from(error).0)?;
     if answer.status().is_success() {
         return Ok(());
     }
@@ -98,6 +79,7 @@ pub(super) struct Passable {
     parts: Parts,
     /// The id under which it is written down.
     id: HeaderValue,
+    peers: Arc<Peers>,
     /// Ends open streams when the process stops.
     stop: CancellationToken,
 }
@@ -123,11 +105,12 @@ struct Sent<'a> {
 
 impl Passable {
     /// A request that is written down under this id; none if it was passed on before.
-    pub(super) fn of(request: Request, id: &str, stop: &CancellationToken) -> (Option<Arc<Self>>, Request) {
+    pub(super) fn of(request: Request, id: &str, edge: &Edge) -> (Option<Arc<Self>>, Request) {
         let id = HeaderValue::from_str(id).ok().filter(|_| !is_forwarded(request.headers()));
         let Some(id) = id else { return (None, request) };
         let (parts, body) = request.into_parts();
-        let passable = Self { parts: parts.clone(), id, stop: stop.clone() };
+        let (peers, stop) = (Arc::clone(&edge.peers), edge.stop.clone());
+        let passable = Self { parts: parts.clone(), id, peers, stop };
         (Some(Arc::new(passable)), Request::from_parts(parts, body))
     }
 
@@ -185,7 +168,7 @@ impl Passable {
     /// What the server at `url` answers.
     async fn to(&self, url: &str, body: Bytes) -> Result<Response, NotPassed> {
         let follows = self.follows();
-        let client = if follows { PATIENT.as_ref() } else { CLIENT.as_ref() };
+        let client = if follows { &self.peers.patient } else { &self.peers.prompt };
         let target = self.parts.uri.path_and_query().map_or("/", |target| target.as_str());
         let headers = self.headers_for(url).0;
         let sent = Sent { method: self.parts.method.clone(), target, headers, body };
@@ -226,11 +209,10 @@ impl Headers {
 }
 
 async fn send(
-    client: Option<&reqwest::Client>,
+    client: &reqwest::Client,
     url: &str,
     Sent { method, target, headers, body }: Sent<'_>,
 ) -> Result<reqwest::Response, NotPassed> {
-    let Some(client) = client else { return Err(NotPassed::Unreached) };
     let request = client.request(method, format!("{}{target}", url.trim_end_matches('/')));
     match timeout(ANSWER_TIMEOUT, request.headers(headers).body(body).send()).await {
         Ok(Ok(answer)) => Ok(answer),

@@ -37,7 +37,7 @@ pub(crate) async fn frame(State(edge): State<Arc<Edge>>, mut request: Request, n
     // Who owns every cell passes nothing on.
     let (passable, request) = match edge.app.owns_all() {
         true => (None, request),
-        false => Passable::of(request, &id, &edge.stop),
+        false => Passable::of(request, &id, &edge),
     };
     let (mut response, observed) = audit::observe(handle(&edge, passable, request, next)).await;
     if is_options && response.status() == StatusCode::METHOD_NOT_ALLOWED {

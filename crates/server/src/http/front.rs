@@ -1,4 +1,4 @@
-//! The page at `/`, where the link of `mainspring up` leads: it exchanges the login code, which never leaves the browser but
+//! The page at `/` of a program that was built without the web console, where the link of `mainspring up` leads: it exchanges the login code, which never leaves the browser but
 //! to us, for a session. One file without anything from elsewhere, in the language that the browser asks for.
 
 use std::fmt::Write as _;
@@ -16,6 +16,7 @@ const PAGE: &str = include_str!("front.html");
 struct Words {
     lang: &'static str,
     hint: &'static str,
+    console: &'static str,
     manual: &'static str,
     script: &'static str,
     signing_in: &'static str,
@@ -26,6 +27,7 @@ struct Words {
 const ENGLISH: Words = Words {
     lang: "en",
     hint: "To sign in, open the link that mainspring up printed.",
+    console: "This program was built without the web console. In a checkout, cargo xtask up builds both and starts them.",
     manual: "The API",
     script: "Signing in needs JavaScript.",
     signing_in: "Signing in…",
@@ -36,6 +38,7 @@ const ENGLISH: Words = Words {
 const CHINESE: Words = Words {
     lang: "zh",
     hint: "请打开 mainspring up 打印的链接登录。",
+    console: "此程序未包含网页控制台。在代码目录中运行 cargo xtask up 会构建并启动两者。",
     manual: "API 文档",
     script: "登录需要启用 JavaScript。",
     signing_in: "正在登录…",
@@ -72,6 +75,7 @@ impl Words {
             ("{{lang}}", self.lang),
             ("{{nonce}}", nonce),
             ("{{hint}}", self.hint),
+            ("{{console}}", self.console),
             ("{{manual}}", self.manual),
             ("{{script}}", self.script),
             ("{{signing_in}}", self.signing_in),

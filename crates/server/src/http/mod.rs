@@ -6,6 +6,7 @@
 mod answer;
 mod body;
 mod caller;
+mod console;
 mod docs;
 mod edge;
 mod elsewhere;
@@ -19,6 +20,7 @@ mod merge;
 mod openapi;
 mod origin;
 mod params;
+mod peers;
 mod position;
 mod route;
 mod routes;
@@ -26,5 +28,7 @@ mod tag;
 pub(crate) mod under_way;
 
 pub use edge::{Edge, Readiness, router};
+pub(crate) use failure::problem;
 pub use openapi::document as openapi;
+pub use peers::Peers;
 pub use routes::{Described, described};

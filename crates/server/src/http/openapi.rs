@@ -38,7 +38,7 @@ pub fn document() -> Value {
             "schemas": schemas,
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "bearerFormat": "ms_…"},
-                "session": {"type": "apiKey", "in": "cookie", "name": super::caller::COOKIE},
+                "session": {"type": "apiKey", "in": "cookie", "name": super::caller::cookie_name(false)},
             },
         },
     });

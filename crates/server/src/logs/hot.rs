@@ -154,6 +154,8 @@ impl Held {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     fn chunk(offset: u64, text: &str, gap: u64, end: Option<u64>) -> LogChunk {
@@ -209,7 +211,7 @@ mod tests {
         let writer = std::thread::spawn(move || {
             let _held = held.lock().unwrap_or_else(PoisonError::into_inner);
             begun.send(()).expect("somebody waits");
-            told.recv_timeout(Duration::from_secs(10)).is_ok()
+            told.recv_timeout(Duration::from_secs(600)).is_ok()
         });
         has_begun.await.expect("it writes");
         let mut read = std::pin::pin!(hot.read(0, 1_000));
@@ -227,12 +229,21 @@ mod tests {
 
     #[tokio::test]
     async fn a_follower_wakes_when_there_is_more() {
-        let hot = Arc::new(hot());
-        let follower = tokio::spawn({
-            let hot = Arc::clone(&hot);
-            async move { hot.grown(0).await }
-        });
+        struct Woken(AtomicBool);
+        impl std::task::Wake for Woken {
+            fn wake(self: Arc<Self>) {
+                self.0.store(true, Ordering::SeqCst);
+            }
+        }
+        let hot = hot();
+        let woken = Arc::new(Woken(AtomicBool::new(false)));
+        let waker = std::task::Waker::from(Arc::clone(&woken));
+        let mut context = std::task::Context::from_waker(&waker);
+        let mut follower = std::pin::pin!(hot.grown(0));
+        assert!(follower.as_mut().poll(&mut context).is_pending(), "there is nothing yet");
+        assert!(!woken.0.load(Ordering::SeqCst));
         hot.take(chunk(0, "abc", 0, None)).await.expect("memory takes it");
-        follower.await.expect("the follower is told");
+        assert!(woken.0.load(Ordering::SeqCst), "the follower is woken");
+        assert!(follower.as_mut().poll(&mut context).is_ready());
     }
 }

@@ -100,12 +100,13 @@ mod tests {
             count: 1,
             member: MemberId::MIN,
             store: Arc::clone(&store),
-            clock: Clock::start(),
+            clock: Clock::of_host(),
             news: Newsroom::new(),
             chain: Arc::new(Chain::new(MemberId::MIN, SECOND)),
             hints: Arc::new([]),
             others: Default::default(),
             health: Arc::new(StoreHealth::new()),
+            unowned: Default::default(),
         });
         let vault = Vault::folder(folder).expect("a folder for logs");
         Logs::new(vault, Ownership { cells, store }, std::env::temp_dir().into())

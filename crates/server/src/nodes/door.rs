@@ -17,6 +17,10 @@ impl Gate for Door {
         self.0.redeem_join_token(token, node, name, nonce).await.map_err(refused)
     }
 
+    async fn identify(&self, credential: &str) -> Result<NodeId, GateError> {
+        self.0.authenticate_node(credential).await.map(|identity| identity.node).map_err(refused)
+    }
+
     async fn admit(&self, credential: &str, node: NodeId) -> Result<Admission, GateError> {
         let identity = self.0.authenticate_node(credential).await.map_err(refused)?;
         if identity.node != node {

@@ -9,6 +9,9 @@ pub(crate) trait Gate: Send + Sync {
     /// Exchanges a single-use join token for the node's own credential.
     async fn join(&self, token: &str, node: NodeId, name: &str, nonce: &[u8]) -> Result<String, GateError>;
 
+    /// Whose credential this is.
+    async fn identify(&self, credential: &str) -> Result<NodeId, GateError>;
+
     /// Whether whoever shows this credential may be this node, and as what.
     async fn admit(&self, credential: &str, node: NodeId) -> Result<Admission, GateError>;
 }

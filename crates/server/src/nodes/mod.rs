@@ -7,9 +7,11 @@ mod door;
 mod fetch;
 mod gate;
 mod inward;
+mod router;
 mod service;
 mod stream;
 
 pub(crate) use door::Door;
 pub(crate) use fetch::Files;
+pub(crate) use router::router;
 pub(crate) use service::NodeService;

@@ -1,5 +1,6 @@
 //! The service that nodes call.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ use super::gate::{Admission, Gate, GateError};
 use super::inward;
 use super::stream::Conversation;
 use crate::cells::LocalCells;
+use crate::listener::{Peer, WrongCredentials};
 use crate::logs::Logs;
 
 /// Batches that a node may be behind before it is disconnected.
@@ -40,6 +42,8 @@ pub(crate) struct NodeService {
     pub(crate) files: Files,
     /// How often a connected node is asked for its credential again.
     pub(crate) recheck_every: Duration,
+    /// Counts wrong credentials by address.
+    pub(crate) wrong_credentials: Arc<WrongCredentials>,
     pub(crate) stop: CancellationToken,
     pub(crate) tasks: TaskTracker,
 }
@@ -52,10 +56,11 @@ impl AgentService for NodeService {
 
     async fn fetch(&self, request: Request<FetchRequest>) -> Result<Response<Chunks>, Status> {
         let credential = bearer(request.metadata())?.to_owned();
+        let guess = self.guess(&request)?;
         let FetchRequest { node, token, digest } = request.into_inner();
         let wrong = |wrong: Malformed| Status::invalid_argument(wrong.to_string());
         let node = node_id(&node).map_err(wrong)?;
-        self.gate.admit(&credential, node).await.map_err(refused)?;
+        guess.judge(self.gate.admit(&credential, node).await)?;
         let token = inward::token(token.as_ref()).map_err(wrong)?;
         let digest = digest[..].try_into().map(Digest::from_bytes);
         let digest = digest.map_err(|_| Status::invalid_argument("a digest has 32 bytes"))?;
@@ -63,9 +68,10 @@ impl AgentService for NodeService {
     }
 
     async fn join(&self, request: Request<JoinRequest>) -> Result<Response<JoinAnswer>, Status> {
+        let guess = self.guess(&request)?;
         let JoinRequest { token, node, name, nonce } = request.into_inner();
         let id = node_id(&node).map_err(|wrong| Status::invalid_argument(wrong.to_string()))?;
-        let credential = self.gate.join(&token, id, &name, &nonce).await.map_err(refused)?;
+        let credential = guess.judge(self.gate.join(&token, id, &name, &nonce).await)?;
         Ok(Response::new(JoinAnswer { credential, node: bytes_of(id.as_bytes()) }))
     }
 
@@ -74,10 +80,16 @@ impl AgentService for NodeService {
         request: Request<Streaming<FromNode>>,
     ) -> Result<Response<Self::ConnectStream>, Status> {
         let credential = bearer(request.metadata())?.to_owned();
+        let guess = self.guess(&request)?;
+        // Before anything is read: who has no credential fills no memory.
+        let known = guess.judge(self.gate.identify(&credential).await)?;
         let mut inward = request.into_inner();
         let hello = tokio::time::timeout(HELLO_WAIT, first(&mut inward)).await;
         let mut hello = hello.map_err(|_| Status::deadline_exceeded("a connection begins with hello"))??;
         let node = node_id(&hello.node).map_err(|wrong| Status::invalid_argument(wrong.to_string()))?;
+        if node != known {
+            return Err(Status::permission_denied("the credential is another node's"));
+        }
         let admission = self.gate.admit(&credential, node).await.map_err(refused)?;
         admission.clone().lay_over(&mut hello)?;
         let (outward, words) = mpsc::channel(OUTWARD_MAX);
@@ -101,6 +113,45 @@ impl AgentService for NodeService {
         let words = ReceiverStream::new(words).map(Ok);
         let end = ReceiverStream::new(ended).map(Err);
         Ok(Response::new(Box::pin(words.chain(end))))
+    }
+}
+
+impl NodeService {
+    /// A call that shows a credential; refused when its address has shown too many wrong ones.
+    fn guess<T>(&self, request: &Request<T>) -> Result<Guess<'_>, Status> {
+        let peer = request.extensions().get::<Peer>().cloned();
+        let guess = Guess { peer, wrong_credentials: &self.wrong_credentials };
+        if !guess.peer.as_ref().is_some_and(Peer::is_authenticated) {
+            self.wrong_credentials.check(guess.address()).map_err(|wait| {
+                let seconds = wait.as_secs() + 1;
+                Status::resource_exhausted(format!(
+                    "too many wrong credentials came from this address; try again in {seconds} s"
+                ))
+            })?;
+        }
+        Ok(guess)
+    }
+}
+
+/// A credential that is shown and may be wrong.
+struct Guess<'a> {
+    peer: Option<Peer>,
+    wrong_credentials: &'a WrongCredentials,
+}
+
+impl Guess<'_> {
+    /// Notes whether it was right.
+    fn judge<T>(&self, answer: Result<T, GateError>) -> Result<T, Status> {
+        match (&answer, &self.peer) {
+            (Ok(_), Some(peer)) => peer.authenticated(),
+            (Err(GateError::Refused(_)), _) => self.wrong_credentials.count(self.address()),
+            _ => {}
+        }
+        answer.map_err(refused)
+    }
+
+    fn address(&self) -> Option<IpAddr> {
+        self.peer.as_ref().map(|peer| peer.address)
     }
 }
 
@@ -182,6 +233,10 @@ mod tests {
     #[async_trait]
     impl Gate for Answers {
         async fn join(&self, _: &str, _: NodeId, _: &str, _: &[u8]) -> Result<String, GateError> {
+            Err(GateError::Unavailable)
+        }
+
+        async fn identify(&self, _: &str) -> Result<NodeId, GateError> {
             Err(GateError::Unavailable)
         }
 

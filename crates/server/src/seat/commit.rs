@@ -8,8 +8,8 @@ use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_app::audit::Chain;
-use mainspring_store::{Error, Outcome, Store, Transaction, Write};
+use mainspring_app::audit::Draft;
+use mainspring_store::{Error, Outcome, Store, Transaction};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
@@ -27,20 +27,21 @@ const AUDIT_PATIENCE: Duration = Duration::from_secs(60);
 /// A batch on its way.
 pub(super) struct Batch {
     pub(super) transaction: Transaction,
-    /// How many of the writes are the engine's; the audit follows.
-    pub(super) engine_writes: usize,
+    /// The last of its writes: what was asked.
+    pub(super) audit: Option<Draft>,
     pub(super) given_up: CancellationToken,
-    pub(super) chain: Arc<Chain>,
     pub(super) health: Arc<StoreHealth>,
 }
 
 /// Writes a batch. What was asked is written down even when the batch is not written.
 pub(super) async fn write(store: Arc<dyn Store>, batch: Batch) -> Delivery {
-    let Batch { mut transaction, engine_writes, given_up, chain, health } = batch;
+    let Batch { transaction, audit, given_up, health } = batch;
     let outcomes = outcomes(&*store, &transaction, &given_up, &health).await;
     health.settled();
-    if outcomes.is_none() {
-        tokio::spawn(write_alone(store, chain, transaction.writes.split_off(engine_writes)));
+    match (&outcomes, audit) {
+        (Some(_), Some(audit)) => audit.written(),
+        (None, Some(audit)) => drop(tokio::spawn(write_alone(store, audit))),
+        (_, None) => {}
     }
     Delivery::Committed(outcomes)
 }
@@ -81,13 +82,14 @@ async fn outcomes(
     }
 }
 
-/// Writes the audit of what was not done, now or after the next call. A record that exists already stays as it is.
-pub(super) async fn write_alone(store: Arc<dyn Store>, chain: Arc<Chain>, writes: Vec<Write>) {
-    if writes.is_empty() {
-        return;
-    }
-    if let Err(error) = settle(&*store, Transaction::unfenced(writes.clone()), AUDIT_PATIENCE).await {
-        error!(cause = error.source(), %error, "what was asked could not be written down yet");
-        chain.leave(writes);
+/// Writes the audit of what was not done, now or when the store is back. A record that exists already stays as it is.
+pub(super) async fn write_alone(store: Arc<dyn Store>, audit: Draft) {
+    let writing = settle(&*store, Transaction::unfenced(audit.records().to_vec()), AUDIT_PATIENCE);
+    match writing.await {
+        Ok(_) => audit.written(),
+        // Left over: it is written later.
+        Err(error) => {
+            error!(cause = error.source(), %error, "what was asked could not be written down yet");
+        }
     }
 }

@@ -5,7 +5,7 @@ use mainspring_app::ports::{CellError, Command, LiveRun, NewRun, Overview};
 use mainspring_engine::{
     Answer, Event, LeaseAnswer, LoadedRun, MomentsRead, ShelfRead, SpecRead, TriggersRead,
 };
-use mainspring_model::{Node, NodeId, Pause, RunId, Timestamp};
+use mainspring_model::{Node, NodeId, Pause, RunId};
 use mainspring_store::{Outcome, Record};
 use mainspring_wire::agent::ToNode;
 use tokio::sync::{mpsc, oneshot};
@@ -82,7 +82,7 @@ pub(crate) struct Usage {
 /// What comes back from what runs beside the task.
 #[derive(Debug)]
 pub(super) enum Delivery {
-    /// The store answered a question about the lease, under the seat's question number.
+    /// The store answered a question about the lease.
     Lease(LeaseAnswer),
     /// What a new owner has to know. None when the store did not answer in time.
     Tenure(Option<Box<Handover>>),
@@ -104,5 +104,4 @@ pub(crate) struct Handover {
     pub(crate) nodes: Vec<Node>,
     pub(crate) pause: Option<Pause>,
     pub(crate) memories: Vec<Record>,
-    pub(crate) clock: Timestamp,
 }

@@ -10,6 +10,7 @@ use tokio::time::{sleep, timeout};
 use tracing::warn;
 
 use super::input::{Delivery, Handover};
+use crate::clock::Clock;
 
 /// Asks the store. No answer in time is an answer: the owner decides what to ask next.
 pub(super) async fn ask(
@@ -17,8 +18,9 @@ pub(super) async fn ask(
     cell: CellId,
     step: LeaseStep,
     patience: Duration,
+    clock: Clock,
 ) -> Delivery {
-    let answer = match timeout(patience, question(&*store, cell, step)).await {
+    let answer = match timeout(patience, question(&*store, cell, step, &clock)).await {
         Ok(Ok(answer)) => answer,
         Ok(Err(error)) => {
             warn!(
@@ -33,24 +35,34 @@ pub(super) async fn ask(
     Delivery::Lease(answer)
 }
 
-async fn question(store: &dyn Store, cell: CellId, step: LeaseStep) -> Result<LeaseAnswer> {
+async fn question(store: &dyn Store, cell: CellId, step: LeaseStep, clock: &Clock) -> Result<LeaseAnswer> {
     Ok(match step {
         LeaseStep::Look => {
             LeaseAnswer::Seen(store.leases().await?.into_iter().find(|lease| lease.cell == cell))
         }
         LeaseStep::Acquire(request) => LeaseAnswer::Asked(store.acquire_lease(request).await?),
         LeaseStep::Renew { cell, member, epoch, expires_at } => {
-            LeaseAnswer::Renewed(store.renew_lease(cell, member, epoch, expires_at).await?)
+            let asked = clock.elapsed();
+            let renewed = store.renew_lease(cell, member, epoch, expires_at).await?;
+            if let Some(store_now) = renewed {
+                clock.read(asked, store_now);
+            }
+            LeaseAnswer::Renewed(renewed.is_some())
         }
     })
 }
 
 /// Reads what a new owner has to know, again and again until it is read or `patience` is over.
-pub(super) async fn take_over(store: Arc<dyn Store>, cell: CellId, patience: Duration) -> Delivery {
+pub(super) async fn take_over(
+    store: Arc<dyn Store>,
+    cell: CellId,
+    patience: Duration,
+    clock: Clock,
+) -> Delivery {
     let reading = async {
         let mut pause = Duration::from_millis(20);
         loop {
-            match handover(&*store, cell).await {
+            match handover(&*store, cell, &clock).await {
                 Ok(handover) => return handover,
                 Err(error) => {
                     let error = &error as &dyn std::error::Error;
@@ -64,12 +76,13 @@ pub(super) async fn take_over(store: Arc<dyn Store>, cell: CellId, patience: Dur
     Delivery::Tenure(timeout(patience, reading).await.ok().map(Box::new))
 }
 
-async fn handover(store: &dyn Store, cell: CellId) -> Result<Handover> {
+async fn handover(store: &dyn Store, cell: CellId, clock: &Clock) -> Result<Handover> {
+    let asked = clock.elapsed();
+    clock.read(asked, store.clock().await?);
     Ok(Handover {
         nodes: store.nodes(cell).await?,
         pause: store.cell_pause(cell).await?,
         memories: memories(store, cell).await?,
-        clock: store.clock().await?,
     })
 }
 

@@ -12,6 +12,7 @@ mod lease;
 mod pending;
 mod perform;
 pub(crate) mod read;
+mod setbacks;
 mod task;
 mod translate;
 mod view;

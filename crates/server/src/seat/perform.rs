@@ -5,22 +5,18 @@ use std::sync::Arc;
 use mainspring_app::audit;
 use mainspring_app::ports::Changed;
 use mainspring_engine::{Batch, Cell, Message};
-use mainspring_model::Timestamp;
 use mainspring_store::Outcome;
 use tokio_util::sync::CancellationToken;
-use tracing::{error, warn};
+use tracing::error;
 
 use super::input::Delivery;
 use super::task::Seat;
 use super::{Standing, commit, read, translate};
-use crate::clock::Clock;
 use crate::news::Column;
 
 /// While the cell is owned.
 pub(super) struct Reign {
     pub(super) cell: Cell,
-    /// What the cell's clock is ahead of the process's.
-    pub(super) shift: i64,
     pub(super) news: Column,
     /// What callers asked, to be written down with the next batch.
     pub(super) audit: Vec<audit::Entry>,
@@ -36,19 +32,11 @@ pub(super) struct Flight {
     changes: Vec<(usize, Changed)>,
 }
 
-impl Reign {
-    /// The cell's time: the store's when it was taken, and from then on the process's.
-    pub(super) fn now(&self, clock: Clock) -> Timestamp {
-        Timestamp::from_micros(clock.now().as_micros() + self.shift)
-    }
-}
-
 impl Seat {
     pub(super) fn committed(&mut self, outcomes: &[Outcome]) {
         let Some(reign) = &mut self.tenure else { return };
         let Some(flight) = reign.batch.take() else { return };
-        let now = reign.now(self.config.clock);
-        reign.cell.committed(now, &outcomes[..flight.engine_writes.min(outcomes.len())]);
+        reign.cell.committed(self.config.clock.both(), &outcomes[..flight.engine_writes.min(outcomes.len())]);
         let applied =
             |(at, change): (usize, Changed)| (outcomes.get(at) == Some(&Outcome::Applied)).then_some(change);
         reign.news.tell(flight.changes.into_iter().filter_map(applied));
@@ -58,16 +46,15 @@ impl Seat {
     pub(super) fn pump(&mut self) {
         while let Some(reign) = &mut self.tenure {
             if let Some(why) = reign.cell.diverged() {
-                warn!(cell = self.id.0, why, "memory and store differ; the cell is loaded anew");
-                let now = self.config.clock.now();
-                self.give_up(now);
+                let why = why.to_owned();
+                self.set_back(&why);
                 break;
             }
             let wrote = self.cut();
             let Some(reign) = &mut self.tenure else { break };
             let messages = reign.cell.take_messages();
             if messages.is_empty() && !wrote {
-                if reign.cell.is_loaded() {
+                if self.acting().is_some() {
                     self.stand(Standing::Owns);
                 }
                 break;
@@ -87,16 +74,16 @@ impl Seat {
         }
         let Some(Batch { mut transaction, paused, .. }) = reign.cell.cut() else { return self.write_audit() };
         let engine_writes = transaction.writes.len();
-        let mut changes = translate::changes(&reign.cell, &transaction, reign.now(self.config.clock));
+        let mut changes = translate::changes(&reign.cell, &transaction, self.config.clock.now());
         changes.extend(translate::pauses(&paused, &transaction));
         reign.audit.extend(paused.into_iter().map(translate::paused));
         let entries = std::mem::take(&mut reign.audit);
-        transaction.writes.extend(self.config.chain.record(reign.now(self.config.clock), entries));
+        let audit = self.config.chain.draft(self.config.clock.now(), entries);
+        transaction.writes.extend(audit.iter().flat_map(|draft| draft.records().iter().cloned()));
         reign.batch = Some(Flight { engine_writes, changes });
         let given_up = reign.given_up.clone();
         let health = Arc::clone(&self.config.health);
-        let chain = Arc::clone(&self.config.chain);
-        let batch = commit::Batch { transaction, engine_writes, given_up, chain, health };
+        let batch = commit::Batch { transaction, audit, given_up, health };
         self.beside(commit::write(Arc::clone(&self.config.store), batch));
         true
     }
@@ -105,10 +92,8 @@ impl Seat {
     pub(super) fn write_audit(&mut self) -> bool {
         let Some(reign) = &mut self.tenure else { return false };
         let entries = std::mem::take(&mut reign.audit);
-        let writes = self.config.chain.record(reign.now(self.config.clock), entries);
-        if !writes.is_empty() {
-            let (store, chain) = (Arc::clone(&self.config.store), Arc::clone(&self.config.chain));
-            tokio::spawn(commit::write_alone(store, chain, writes));
+        if let Some(audit) = self.config.chain.draft(self.config.clock.now(), entries) {
+            tokio::spawn(commit::write_alone(Arc::clone(&self.config.store), audit));
         }
         false
     }

@@ -1,14 +1,15 @@
 //! The seat's task: one loop that waits for anything, tells the engine, and performs what the engine wants.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_app::audit;
 use mainspring_app::ports::{CellError, Command, NewRun};
 use mainspring_engine::{
-    Answer, Cell, Event, LeaseAnswer, LoadedRun, Owner, OwnerConfig, Submission, Tenure,
+    Answer, Cell, Deadlines, Event, LeaseAnswer, LoadedRun, Owner, OwnerConfig, Submission, Tenure,
 };
-use mainspring_model::{CellId, ErrorCode, MemberId, Timestamp};
+use mainspring_model::{CellId, Elapsed, ErrorCode, MemberId};
 use mainspring_store::Store;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinError, JoinSet};
@@ -20,6 +21,7 @@ use super::connections::{Connections, Rhythm};
 use super::input::{Delivery, Handover, Input, NodeInput};
 use super::pending::Pending;
 use super::perform::Reign;
+use super::setbacks::Setbacks;
 use super::{Hints, SeatHandle, Standing, lease, translate};
 use crate::clock::Clock;
 use crate::health::StoreHealth;
@@ -56,9 +58,12 @@ pub(crate) struct Seat {
     pub(super) tenure: Option<Reign>,
     /// Grows with each tenure, so that what comes back from an earlier one is told apart.
     tenure_number: u64,
+    pub(super) setbacks: Setbacks,
     pub(super) pending: Pending,
     pub(super) connections: Connections,
     standing: watch::Sender<Standing>,
+    /// The lease is over and the store does not answer: nothing is decided until it does.
+    stranded: bool,
     /// What waits for the store, with the tenure that its answers belong to: those of an earlier one are dropped.
     beside: JoinSet<(u64, Delivery)>,
 }
@@ -77,13 +82,16 @@ impl Seat {
             member: config.member,
             ttl: config.lease_ttl,
             renew_every: config.lease_renew_every,
+            outage_max: config.engine.outage_max,
         };
         let rhythm = Rhythm { heartbeat_every: config.heartbeat_every, engine: config.engine.clone() };
         let seat = Self {
             id,
-            owner: Owner::new(owner, config.clock.now()),
+            owner: Owner::new(owner, config.clock.elapsed()),
             tenure: None,
+            stranded: false,
             tenure_number: 0,
+            setbacks: Setbacks::default(),
             pending: Pending::default(),
             connections: Connections::new(rhythm),
             standing,
@@ -98,64 +106,97 @@ impl Seat {
         let mut inputs = Vec::with_capacity(INPUTS_AT_ONCE);
         let hints = Arc::clone(&self.config.hints);
         let hint = &hints[usize::from(self.id.0)];
+        let mut jumps = self.config.clock.jumps();
         self.tick();
         loop {
             let alarm = self.config.clock.alarm(self.next_deadline());
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
-                Some(delivered) = self.beside.join_next() => {
-                    self.delivered(delivered);
-                    while let Some(delivered) = self.beside.try_join_next() {
-                        self.delivered(delivered);
+                Some(delivered) = self.beside.join_next() => self.guarded(|seat| {
+                    seat.delivered(delivered);
+                    while let Some(delivered) = seat.beside.try_join_next() {
+                        seat.delivered(delivered);
                     }
-                }
+                }),
                 _ = inbox.recv_many(&mut inputs, INPUTS_AT_ONCE) => {
-                    for input in inputs.drain(..) {
-                        self.take(input);
-                    }
+                    self.guarded(|seat| inputs.drain(..).for_each(|input| seat.take(input)));
                 }
-                () = hint.notified() => self.handle(Event::Hint),
-                () = tokio::time::sleep_until(alarm) => self.tick(),
+                () = hint.notified() => self.guarded(|seat| seat.handle(Event::Hint)),
+                () = tokio::time::sleep_until(alarm) => self.guarded(Self::tick),
+                // A clock stepped or the machine was suspended. The sender lives as long as the clock.
+                _ = jumps.changed() => self.guarded(Self::tick),
             }
-            // A full inbox must not keep the lease from being renewed, nor time from passing.
-            if self.config.clock.now() >= self.next_deadline() {
-                self.tick();
-            }
-            self.pump();
+            self.guarded(|seat| {
+                // A full inbox must not keep the lease from being renewed, nor time from passing.
+                if seat.config.clock.elapsed() >= seat.next_deadline() {
+                    seat.tick();
+                }
+                seat.pump();
+            });
         }
         self.resign().await;
     }
 
-    /// When something is due, on the process's clock.
-    fn next_deadline(&self) -> Timestamp {
-        let lease = self.owner.next_deadline();
-        let cell = self.tenure.as_ref().and_then(|reign| {
-            let due = reign.cell.next_deadline()?;
-            Some(Timestamp::from_micros(due.as_micros().saturating_sub(reign.shift)))
-        });
-        cell.map_or(lease, |cell| cell.min(lease))
+    /// A step of the task. A panic in it is a setback of this cell: other cells and the process go on.
+    fn guarded(&mut self, step: impl FnOnce(&mut Self)) {
+        // What a panic leaves behind is dropped with the tenure.
+        let Err(panic) = catch_unwind(AssertUnwindSafe(|| step(self))) else { return };
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let why = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        self.set_back(&format!("the scheduler's task panicked: {why}"));
+    }
+
+    /// When something is due, in elapsed time. A stranded owner waits for its lease alone.
+    fn next_deadline(&self) -> Elapsed {
+        let clock = &self.config.clock;
+        let lease = self.owner.next_deadline(clock.elapsed());
+        let Some(reign) = self.tenure.as_ref().filter(|_| !self.stranded) else { return lease };
+        let Deadlines { elapsed, store } = reign.cell.next_deadline();
+        let store = store.map(|at| clock.when(at));
+        [elapsed, store].into_iter().flatten().fold(lease, Elapsed::min)
+    }
+
+    /// The cell, while this process decides about it.
+    pub(super) fn acting(&mut self) -> Option<&mut Reign> {
+        let owns = self.owner.epoch(self.config.clock.elapsed()).is_some();
+        self.tenure.as_mut().filter(|reign| owns && reign.cell.is_loaded())
     }
 
     /// Time passed.
     fn tick(&mut self) {
-        let now = self.config.clock.now();
+        let now = self.config.clock.both();
         let step = self.owner.step(now);
-        if self.owner.epoch(now).is_none() && self.tenure.is_some() {
-            info!(cell = self.id.0, "the lease is over");
-            self.give_up(now);
-        }
+        self.look_at_lease(now.elapsed);
         if let Some(step) = step {
-            let store = Arc::clone(&self.config.store);
-            self.beside(lease::ask(store, self.id, step, self.config.lease_renew_every));
+            let (store, clock) = (Arc::clone(&self.config.store), self.config.clock.clone());
+            self.beside(lease::ask(store, self.id, step, self.config.lease_renew_every, clock));
         }
         self.handle(Event::Tick);
     }
 
+    /// A lease that is over and was not renewed strands the owner, or ends its tenure.
+    fn look_at_lease(&mut self, now: Elapsed) {
+        if self.tenure.is_none() || self.owner.epoch(now).is_some() {
+            return self.stranded = false;
+        }
+        if !self.owner.is_stranded(now) {
+            info!(cell = self.id.0, "the lease is over");
+            return self.give_up();
+        }
+        if !std::mem::replace(&mut self.stranded, true) {
+            warn!(
+                cell = self.id.0,
+                "the store is away and the lease is over: nothing is decided, connected nodes go on for {:?} in all",
+                self.config.engine.outage_max
+            );
+            self.stand(Standing::Unknown);
+        }
+    }
+
     fn handle(&mut self, event: Event) {
         if let Some(reign) = &mut self.tenure {
-            let now = reign.now(self.config.clock);
-            reign.cell.handle(now, event);
+            reign.cell.handle(self.config.clock.both(), event);
         }
     }
 
@@ -175,12 +216,11 @@ impl Seat {
         audit: Vec<audit::Entry>,
         reply: oneshot::Sender<Result<Vec<Answer>, CellError>>,
     ) {
-        let Some(reign) = self.tenure.as_mut().filter(|reign| reign.cell.is_loaded()) else {
-            return drop(reply.send(Err(CellError::Nowhere)));
-        };
-        let now = reign.now(self.config.clock);
+        let now = self.config.clock.both();
+        let Some(reign) = self.acting() else { return drop(reply.send(Err(CellError::Nowhere))) };
         reign.audit.extend(audit);
         let requests = self.pending.many(runs.len(), reply);
+        let Some(reign) = &mut self.tenure else { return };
         for (request, NewRun { head, spec, pause }) in requests.zip(runs) {
             let submission = Submission { request, head, spec, pause };
             reign.cell.handle(now, Event::Submit(Box::new(submission)));
@@ -194,9 +234,7 @@ impl Seat {
         audit: Vec<audit::Entry>,
         reply: oneshot::Sender<Result<Answer, CellError>>,
     ) {
-        let Some(reign) = self.tenure.as_mut().filter(|reign| reign.cell.is_loaded()) else {
-            return drop(reply.send(Err(CellError::Nowhere)));
-        };
+        let Some(reign) = self.acting() else { return drop(reply.send(Err(CellError::Nowhere))) };
         if !translate::holds(&reign.cell, &command, row.as_deref()) {
             let code = ErrorCode::PreconditionFailed;
             let refused = |entry| audit::Entry { outcome: audit::Outcome::Refused(code), ..entry };
@@ -213,7 +251,7 @@ impl Seat {
         match input {
             NodeInput::Connected { node, session, hello, outward } => {
                 // A connection to somebody who does not own the cell ends at once; the node looks further.
-                if self.tenure.as_ref().is_some_and(|reign| reign.cell.is_loaded()) {
+                if self.acting().is_some() {
                     self.connections.connect(node, session, outward);
                     self.handle(*hello);
                 }
@@ -235,8 +273,7 @@ impl Seat {
         let (tenure, delivery) = match delivered {
             Ok(delivered) => delivered,
             Err(broken) => {
-                error!(cell = self.id.0, %broken, "what waits for the store broke down; the cell is loaded anew");
-                return self.give_up(self.config.clock.now());
+                return self.set_back(&format!("what waits for the store broke down: {broken}"));
             }
         };
         if let Delivery::Lease(answer) = delivery {
@@ -250,8 +287,7 @@ impl Seat {
             Delivery::Tenure(Some(handover)) => self.reign(*handover),
             Delivery::Committed(Some(outcomes)) => self.committed(&outcomes),
             Delivery::Tenure(None) | Delivery::Committed(None) => {
-                let now = self.config.clock.now();
-                self.give_up(now);
+                self.give_up();
             }
             Delivery::Read(Some(page)) => self.handle(Event::ShelfRead(page)),
             Delivery::Triggers(Some(read)) => self.handle(Event::TriggersRead(read)),
@@ -265,7 +301,7 @@ impl Seat {
     }
 
     fn lease_answered(&mut self, answer: LeaseAnswer) {
-        let now = self.config.clock.now();
+        let now = self.config.clock.elapsed();
         if let LeaseAnswer::Seen(Some(seen)) = &answer
             && let Some(holder) = seen.holder.filter(|holder| *holder != self.config.member)
         {
@@ -274,25 +310,30 @@ impl Seat {
         if self.owner.answered(now, answer) {
             self.forget();
             self.tenure_number += 1;
-            let store = Arc::clone(&self.config.store);
-            self.beside(lease::take_over(store, self.id, self.config.lease_ttl));
-        } else if let (Some(until), Some(reign)) = (self.owner.lease_until(), &mut self.tenure) {
-            reign.cell.renewed(Timestamp::from_micros(until.as_micros() + reign.shift));
+            let (store, clock) = (Arc::clone(&self.config.store), self.config.clock.clone());
+            self.beside(lease::take_over(store, self.id, self.config.lease_ttl, clock));
+        } else if let (Some(lease), Some(reign)) = (self.owner.lease(), &mut self.tenure) {
+            reign.cell.renewed(lease);
+            if std::mem::take(&mut self.stranded) {
+                info!(cell = self.id.0, "the store is back and nobody took the cell: its owner goes on");
+                self.handle(Event::Tick);
+            }
+        } else if self.owner.lease().is_none() && self.tenure.is_some() {
+            info!(cell = self.id.0, "another scheduler owns the cell");
+            self.forget();
         }
     }
 
     /// The cell is ours and everything that must be known is: the engine begins.
     fn reign(&mut self, handover: Handover) {
-        let now = self.config.clock.now();
-        let (Some(epoch), Some(until)) = (self.owner.epoch(now), self.owner.lease_until()) else { return };
-        let shift = handover.clock.as_micros() - now.as_micros();
-        let shifted = |at: Timestamp| Timestamp::from_micros(at.as_micros() + shift);
-        let Handover { nodes, pause, memories, .. } = handover;
-        let tenure = Tenure { epoch, lease_until: shifted(until), nodes, pause, memories };
+        let now = self.config.clock.both();
+        let (Some(epoch), Some(lease)) = (self.owner.epoch(now.elapsed), self.owner.lease()) else { return };
+        let succeeds_other = self.owner.succeeds_other();
+        let Handover { nodes, pause, memories } = handover;
+        let tenure = Tenure { epoch, lease, succeeds_other, nodes, pause, memories };
         info!(cell = self.id.0, epoch = epoch.0, "this scheduler owns the cell");
         self.tenure = Some(Reign {
-            cell: Cell::new(self.config.engine.clone(), tenure, shifted(now)),
-            shift,
+            cell: Cell::new(self.config.engine.clone(), tenure, now),
             news: self.config.news.column(self.id, epoch),
             audit: Vec::new(),
             batch: None,
@@ -301,12 +342,38 @@ impl Seat {
     }
 
     /// The cell is somebody else's, or must be loaded anew.
-    pub(super) fn give_up(&mut self, now: Timestamp) {
-        self.owner.depose(now);
+    pub(super) fn give_up(&mut self) {
+        self.owner.depose(self.config.clock.elapsed());
         self.forget();
     }
 
+    /// What is in memory cannot be trusted. The lease is given back, and the cell is loaded anew, by another server or, after a
+    /// while, by this one.
+    pub(super) fn set_back(&mut self, why: &str) {
+        let now = self.config.clock.elapsed();
+        let epoch = self.owner.epoch(now);
+        let wait = self.setbacks.note(now);
+        let (cell, times) = (self.id, self.setbacks.count());
+        error!(
+            cell = cell.0,
+            why,
+            times,
+            wait_ms = wait.as_millis() as u64,
+            "the cell is given up and loaded anew"
+        );
+        self.give_up();
+        self.owner.hold_off(now + wait);
+        let Some(epoch) = epoch else { return };
+        let (store, member) = (Arc::clone(&self.config.store), self.config.member);
+        tokio::spawn(async move {
+            if !matches!(timeout(RESIGN_WAIT, store.release_lease(cell, member, epoch)).await, Ok(Ok(_))) {
+                warn!(cell = cell.0, "the lease was not given back; it ends by itself");
+            }
+        });
+    }
+
     fn forget(&mut self) {
+        self.stranded = false;
         self.write_audit();
         if let Some(reign) = self.tenure.take() {
             reign.given_up.cancel();
@@ -333,7 +400,7 @@ impl Seat {
         if timeout(RESIGN_WAIT, finishing).await.is_err() {
             warn!(cell = self.id.0, "the store does not answer; the batch under way is left to it");
         }
-        let epoch = self.owner.epoch(self.config.clock.now());
+        let epoch = self.owner.epoch(self.config.clock.elapsed());
         self.forget();
         if let Some(epoch) = epoch {
             let released = self.config.store.release_lease(self.id, self.config.member, epoch);

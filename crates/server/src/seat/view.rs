@@ -33,6 +33,7 @@ impl Seat {
             waiting: reign.cell.waiting(),
             running: reign.cell.running(),
             stats: reign.cell.stats(),
+            setbacks: self.setbacks.count(),
             nodes: nodes.collect(),
         })
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mainspring_model::{CellId, MemberId, Namespace, NodeId, Timestamp};
 use mainspring_server::Roles;
-use mainspring_store::{LeaseRequest, Store};
+use mainspring_store::{LeaseGrant, LeaseRequest, Store};
 use mainspring_store_mem::MemStore;
 use serde_json::{Value, json};
 
@@ -227,6 +227,49 @@ async fn a_stream_that_is_passed_on_ends_with_the_server_that_does() {
     let headers = [("authorization", bearer.as_str()), ("accept", "text/event-stream")];
     let mut events = cluster.front.send("GET", &path, &headers, b"").await;
     cluster.front.stop();
-    let ended = tokio::time::timeout(Duration::from_secs(5), events.has_ended()).await;
+    let ended = tokio::time::timeout(Duration::from_secs(600), events.has_ended()).await;
     assert_eq!(ended, Ok(true), "nobody waits for a stream");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_put_where_no_cell_is_owned_counts_when_it_is_acknowledged() {
+    let Cluster { front, owners } = Cluster::start().await;
+    for (cell, namespace) in Cluster::namespaces().iter().enumerate() {
+        let path = |tail: &str| format!("/v1/jobs/ticks{tail}?namespace={namespace}");
+        for version in 1..=3 {
+            let triggers = json!([{"name": "hourly", "every": "1h"}]);
+            let spec = json!({"name": "ticks", "script": format!("exit {version}"), "triggers": triggers});
+            front.put(&path(""), spec.clone()).await;
+            let fired = owners[cell / 2].post(&path("/triggers/hourly/fire"), json!({})).await.expect(201);
+            let run = front.get(&format!("/v1/runs/{}", text(&fired["id"]))).await.expect(200);
+            assert_eq!(run["job_version"], version, "{run}");
+            assert_eq!(front.put(&path(""), spec).await.expect(200)["outcome"], "unchanged");
+        }
+        assert_eq!(front.post(&path("/confirm"), json!({})).await.status, 204);
+        let removed = front.call(&front.admin, "DELETE", &path(""), None).await;
+        assert_eq!(removed.status, 204);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_that_no_owner_confirms_is_not_acknowledged() {
+    let store = Arc::new(MemStore::default());
+    let (owner, data) = (MemberId::new(Timestamp::from_micros(1), 7), tempfile::tempdir().expect("a folder"));
+    let expires_at = store.clock().await.expect("a clock") + Duration::from_secs(60);
+    let lease = LeaseRequest { cell: CellId(0), member: owner, observed: None, expires_at };
+    let LeaseGrant::Granted(lease) = store.acquire_lease(lease).await.expect("a store") else {
+        panic!("the lease is held")
+    };
+    let front = World::beside(Arc::clone(&store) as _, data, None, |options| {
+        options.roles = Roles { api: true, scheduler: false };
+        options.store_wait = Duration::from_millis(500);
+    })
+    .await;
+    let spec = json!({"name": "ticks", "script": "true", "triggers": [{"every": "1h"}]});
+    let waits = front.put("/v1/jobs/ticks", spec.clone()).await;
+    assert_eq!((waits.status, waits.json()["code"].as_str()), (503, Some("store_unavailable")));
+    assert_eq!(front.get("/v1/jobs/ticks").await.expect(200)["version"], 1, "it is stored");
+    // Whoever takes the cell from now on loads it.
+    store.release_lease(CellId(0), owner, lease.epoch).await.expect("a store");
+    assert_eq!(front.put("/v1/jobs/ticks", spec).await.expect(200)["outcome"], "unchanged");
 }

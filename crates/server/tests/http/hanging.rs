@@ -11,7 +11,7 @@ use mainspring_model::{
 };
 use mainspring_server::Roles;
 use mainspring_store::{
-    CounterQuery, LeaseGrant, LeaseRequest, Migration, Outcome, Page, Record, RecordKey, RecordKind,
+    CounterQuery, Error, LeaseGrant, LeaseRequest, Migration, Outcome, Page, Record, RecordKey, RecordKind,
     RecordQuery, RecordRetention, Result, Retention, RunQuery, ShelfQuery, Store, Transaction,
 };
 use mainspring_store_mem::MemStore;
@@ -19,19 +19,40 @@ use serde_json::json;
 
 use super::World;
 
+#[derive(Default)]
 struct Hanging {
     inner: MemStore,
+    /// The next answer to an owner's commit has no outcomes.
+    loses_outcomes: AtomicBool,
     reads: AtomicBool,
     writes: AtomicBool,
+    /// Fails at once instead.
+    away: AtomicBool,
 }
 
 macro_rules! hanging {
     ($($flag:ident: $verb:ident($($arg:ident: $kind:ty),*) -> $answer:ty;)*) => {
         #[async_trait]
         impl Store for Hanging {
+            async fn commit(&self, transaction: Transaction) -> Result<Vec<Outcome>> {
+                if self.writes.load(Ordering::SeqCst) {
+                    std::future::pending::<()>().await;
+                }
+                if self.away.load(Ordering::SeqCst) {
+                    return Err(Error::unavailable("away"));
+                }
+                let is_owners = transaction.fence.is_some();
+                let outcomes = self.inner.commit(transaction).await?;
+                let is_lost = is_owners && self.loses_outcomes.swap(false, Ordering::SeqCst);
+                Ok(if is_lost { Vec::new() } else { outcomes })
+            }
+
             $(async fn $verb(&self, $($arg: $kind),*) -> Result<$answer> {
                 if self.$flag.load(Ordering::SeqCst) {
                     std::future::pending::<()>().await;
+                }
+                if self.away.load(Ordering::SeqCst) {
+                    return Err(Error::unavailable("away"));
                 }
                 self.inner.$verb($($arg),*).await
             })*
@@ -62,9 +83,8 @@ hanging! {
     reads: records(query: RecordQuery) -> Page<Record>;
     reads: counters(query: CounterQuery) -> Page<(CounterKey, Counts)>;
     reads: clock() -> Timestamp;
-    writes: commit(transaction: Transaction) -> Vec<Outcome>;
     writes: acquire_lease(request: LeaseRequest) -> LeaseGrant;
-    writes: renew_lease(cell: CellId, member: MemberId, epoch: Epoch, expires_at: Timestamp) -> bool;
+    writes: renew_lease(cell: CellId, member: MemberId, epoch: Epoch, expires_at: Timestamp) -> Option<Timestamp>;
     writes: release_lease(cell: CellId, member: MemberId, epoch: Epoch) -> bool;
     writes: put_member(member: Member) -> ();
     writes: remove_members(seen_before: Timestamp) -> u64;
@@ -76,7 +96,7 @@ hanging! {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn callers_of_a_store_that_stands_still_are_told_in_time() {
-    let store = Arc::new(Hanging { inner: MemStore::default(), reads: false.into(), writes: false.into() });
+    let store = Arc::new(Hanging::default());
     let data = tempfile::tempdir().expect("a folder");
     let world = World::beside(Arc::clone(&store) as _, data, None, |options| {
         options.roles = Roles { api: true, scheduler: false };
@@ -94,4 +114,95 @@ async fn callers_of_a_store_that_stands_still_are_told_in_time() {
     store.reads.store(false, Ordering::SeqCst);
     world.get("/readyz").await.expect(200);
     world.get("/v1/jobs").await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_panic_at_one_cell_ends_neither_the_others_nor_the_process() {
+    let store = Arc::new(Hanging::default());
+    let data = tempfile::tempdir().expect("a folder");
+    let world = World::beside(Arc::clone(&store) as _, data, None, |options| options.cells = 2).await;
+    world.job("default", "job").await;
+    for times in 1..=2 {
+        // The engine asserts that there is an outcome for each write.
+        store.loses_outcomes.store(true, Ordering::SeqCst);
+        let run = world.run("default", "job").await;
+        while world.get(&format!("/v1/runs/{run}")).await.expect(200)["state"] != "waiting" {
+            tokio::task::yield_now().await;
+        }
+        let cluster = world.get("/v1/cluster").await.expect(200);
+        let setbacks = |cell: &serde_json::Value| cell["setbacks"].as_u64();
+        let sum: u64 = cluster["cells"].as_array().unwrap().iter().filter_map(setbacks).sum();
+        assert_eq!(sum, times, "{cluster}");
+    }
+    let doctor = world.get("/v1/doctor").await.expect(200);
+    let told = doctor["findings"].as_array().unwrap().iter();
+    assert!(
+        told.clone().any(|finding| finding["message"].as_str().unwrap().contains("loaded anew 2 times")),
+        "{doctor}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_guesses_tokens_is_told_to_wait_without_a_read_of_the_store() {
+    let store = Arc::new(Hanging::default());
+    let data = tempfile::tempdir().expect("a folder");
+    let world = World::beside(Arc::clone(&store) as _, data, None, |options| {
+        options.roles = Roles { api: true, scheduler: false };
+        options.store_wait = Duration::from_millis(200);
+        // None is forgotten while the test runs.
+        options.limits.wrong_credentials_per_minute = 5;
+    });
+    let world = world.await;
+    // Well-formed, and not known.
+    let made = world.post("/v1/tokens", json!({})).await.expect(201);
+    let (wrong, id) = (made["secret"].as_str().expect("text"), made["token"]["id"].as_str().expect("text"));
+    world.call(&world.admin, "DELETE", &format!("/v1/tokens/{id}"), None).await.expect(204);
+    world.get("/v1/me").await.expect(200);
+    for _ in 0..5 {
+        world.call(wrong, "GET", "/v1/me", None).await.problem(401, "unauthenticated");
+    }
+    store.reads.store(true, Ordering::SeqCst);
+    let refused = world.call(wrong, "GET", "/v1/me", None).await;
+    refused.problem(429, "rate_limited");
+    let wait: u64 = refused.header("retry-after").and_then(|wait| wait.parse().ok()).expect("seconds");
+    assert!((1..=12).contains(&wait), "{wait}");
+    let session = json!({ "token": wrong }).to_string();
+    let sign_in =
+        world.send("POST", "/v1/sessions", &[("content-type", "application/json")], session.as_bytes());
+    sign_in.await.problem(429, "rate_limited");
+    world.send("POST", "/v1/hooks/msh_x", &[], b"").await.problem(429, "rate_limited");
+    store.reads.store(false, Ordering::SeqCst);
+    world.get("/v1/me").await.expect(200);
+    assert_eq!(
+        world.send("GET", "/healthz", &[], b"").await.status,
+        200,
+        "who shows nothing is not concerned"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_asked_while_the_store_was_away_is_in_the_audit_when_it_is_back() {
+    let store = Arc::new(Hanging::default());
+    let data = tempfile::tempdir().expect("a folder");
+    let world = World::beside(Arc::clone(&store) as _, data, None, |options| {
+        options.roles = Roles { api: true, scheduler: false };
+    });
+    let world = world.await;
+    world.put("/v1/namespaces/before", json!({})).await.expect(201);
+    // The token is known; nothing else is read.
+    store.away.store(true, Ordering::SeqCst);
+    for _ in 0..3 {
+        world.app.issue_join_token(None).await.expect_err("the store is away");
+    }
+    store.away.store(false, Ordering::SeqCst);
+    // Nothing else is written from here on.
+    loop {
+        let page = world.get("/v1/audit?operation=node.invite").await.expect(200);
+        if page["items"].as_array().expect("a list").len() == 3 {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    let found = world.get("/v1/doctor").await.expect(200);
+    assert!(!found.to_string().contains("of chain"), "{found}");
 }

@@ -307,3 +307,40 @@ async fn a_token_is_replaced_by_who_knows_the_last_one() {
     send("DELETE", ("if-match", tag)).await.problem(412, "precondition_failed");
     send("DELETE", ("if-match", "*")).await.expect(204);
 }
+
+/// A row as the program before wrote it: the secret under a pad of the token, without authentication.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_old_row_is_read_and_sealed_anew_by_the_first_right_call() {
+    const TOKEN: &str = "msh_0w3ge1r70w3ge1r70w3ge1r70w3ge1r70w3ge1r70w3ge1r70w3gw5y55k";
+    const KEY: (u128, u128) = (0x0dbf4926ed181c28c4e79bca352b6db5, 0x0a0ae7f88372c70f5b1dacbd996ebf4e);
+    const SEALED: &str = "e0344111db77de53006341fb3d4d2beae1b686e9d3b4130b9e6b";
+    let world = World::start().await;
+    let signature = json!({"header": "X-Hub-Signature-256", "prefix": "sha256="});
+    hook(&world, json!({"webhook": {"signature": signature}}), json!({})).await;
+    let store = world.store().await;
+    let kind = mainspring_store::RecordKind(13);
+    let made = store.records(mainspring_store::RecordQuery::all(kind, 10)).await.unwrap().rows.remove(0);
+    let mut document: Value = serde_json::from_slice(&made.value).unwrap();
+    document["sealed"] = json!(SEALED);
+    let key: Vec<u8> = [KEY.0.to_be_bytes(), KEY.1.to_be_bytes()].concat();
+    let key = mainspring_store::RecordKey::from(&key[..]);
+    let value = document.to_string().into_bytes().into();
+    let old = mainspring_store::Record { kind, key: key.clone(), revision: 1, expires_at: None, value };
+    let write = mainspring_store::Write::PutRecord(Box::new(old));
+    store.commit(mainspring_store::Transaction::unfenced(vec![write])).await.unwrap();
+    let row = async || store.record(kind, &key).await.unwrap().unwrap();
+    let signed = async |said: &str| {
+        let form = ("content-type", "application/x-www-form-urlencoded");
+        let headers = [form, ("x-hub-signature-256", said)];
+        world.send("POST", &format!("/v1/hooks/{TOKEN}"), &headers, BODY).await
+    };
+    signed("sha256=00").await.problem(401, "unauthenticated");
+    assert_eq!(row().await.revision, 1, "a wrong call changes nothing");
+    signed(SIGNED).await.expect(201);
+    let anew = row().await;
+    let document: Value = serde_json::from_slice(&anew.value).unwrap();
+    assert_eq!(anew.revision, 2);
+    assert!(text(&document["sealed"]).starts_with("v1:"), "{document}");
+    signed(SIGNED).await.expect(201);
+    assert_eq!(row().await.revision, 2, "it is sealed anew once");
+}

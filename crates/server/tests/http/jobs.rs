@@ -6,6 +6,19 @@ use super::World;
 use super::world::text;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn runs_of_a_job_that_was_deleted_are_found_by_its_name() {
+    let world = World::start().await;
+    world.job("acme", "etl").await;
+    world.job("acme", "other").await;
+    let run = world.run("acme", "etl").await;
+    world.run("acme", "other").await;
+    world.call(&world.admin, "DELETE", "/v1/jobs/etl?namespace=acme", None).await.expect(204);
+    let found = world.get("/v1/runs?q=job:etl").await.expect(200);
+    let ids: Vec<_> = found["items"].as_array().expect("runs").iter().map(|run| run["id"].clone()).collect();
+    assert_eq!(ids, [run.as_str()], "{found}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_job_is_written_in_three_languages() {
     let world = World::start().await;
     let bearer = format!("Bearer {}", world.admin);

@@ -122,7 +122,12 @@ impl Node {
 
     /// Says a line of output, and tells where the next one begins.
     pub(crate) async fn log(&mut self, token: AttemptToken, offset: u64, text: &str) -> u64 {
-        let data = [&log::header(log::FrameKind::Stdout, 1, text.len())[..], text.as_bytes()].concat();
+        self.log_bytes(token, offset, text.as_bytes()).await
+    }
+
+    /// The same of bytes that need not be text.
+    pub(crate) async fn log_bytes(&mut self, token: AttemptToken, offset: u64, content: &[u8]) -> u64 {
+        let data = [&log::header(log::FrameKind::Stdout, 1, content.len())[..], content].concat();
         let next = offset + data.len() as u64;
         let data = data.into();
         self.say(Said::Log(LogChunk { token: Some(token.into()), offset, data, ..LogChunk::default() }))

@@ -85,6 +85,22 @@ async fn a_node_that_empties_itself_before_it_leaves_is_draining() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_is_silent_and_has_runs_is_found() {
+    let world = World::start().await;
+    world.job("acme", "etl").await;
+    let run = world.run("acme", "etl").await;
+    let mut node = super::node::Node::start(&world).await;
+    node.execute(&run).await;
+    let is_found =
+        async || world.get("/v1/doctor").await.expect(200).to_string().contains("is silent and has 1 run");
+    assert!(!is_found().await);
+    drop(node);
+    while !is_found().await {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_is_lost_is_missed_until_it_is_removed() {
     let world = World::start().await;
     let store = world.store().await;

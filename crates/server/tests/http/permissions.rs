@@ -147,6 +147,7 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
             world.job(target, "gone").await;
             sample("DELETE", format!("/v1/jobs/gone?namespace={target}"))
         }
+        Operation::JobConfirm => sample("POST", of_job("confirm?")),
         Operation::JobVersions => sample("GET", of_job("versions?")),
         Operation::JobVersion => sample("GET", of_job("versions/1?")),
         Operation::JobDiff => sample("GET", of_job("diff?from=1&to=1&")),

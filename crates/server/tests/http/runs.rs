@@ -227,6 +227,76 @@ async fn runs_are_found_by_query_and_acted_on_together() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_skipped_run_names_the_policy_and_the_run_that_was_active() {
+    let world = World::start().await;
+    let spec = json!({"name": "etl", "script": "true", "concurrency": {"limit": 1, "overlap": "skip"}});
+    world.put("/v1/jobs/etl?namespace=acme", spec).await.expect(201);
+    let first = world.run("acme", "etl").await;
+    let mut node = Node::start(&world).await;
+    node.execute(&first).await;
+    let second = world.run("acme", "etl").await;
+    let why = world.get(&format!("/v1/runs/{second}/why")).await.expect(200);
+    let words = format!("overlap policy `skip` with limit 1: {first} was active");
+    assert_eq!((&why["state"], &why["summary"]), (&json!("skipped"), &json!(words)), "{why}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn output_that_is_not_text_is_given_as_it_was_written() {
+    let world = World::start().await;
+    world.job("acme", "etl").await;
+    let run = world.run("acme", "etl").await;
+    let mut node = Node::start(&world).await;
+    let token = node.execute(&run).await;
+    let written: Vec<u8> =
+        (0..600_000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let mut offset = 0;
+    for piece in written.chunks(60_000) {
+        offset = node.log_bytes(token, offset, piece).await;
+    }
+    let path = format!("/v1/runs/{run}/logs");
+    while world.get(&path).await.expect(200)["length"] != offset {
+        tokio::task::yield_now().await;
+    }
+    let whole = world.with("GET", &path, &[("accept", "text/plain")], None).await;
+    assert!(whole.body == written, "{} bytes of {}", whole.body.len(), written.len());
+    let (mut told, mut next) = (Vec::new(), 0);
+    while next < offset {
+        let page = world.get(&format!("{path}?offset={next}")).await.expect(200);
+        let page: mainspring_wire::api::LogPage = serde_json::from_value(page).unwrap();
+        told.extend(page.lines.iter().flat_map(|line| line.content().into_owned()));
+        next = page.next_offset;
+    }
+    assert!(told == written, "{} bytes of {}", told.len(), written.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_action_on_every_run_has_to_say_so() {
+    let world = World::start().await;
+    world.job("acme", "etl").await;
+    let run = world.run("acme", "etl").await;
+    for action in ["cancel", "kill", "retry", "rerun"] {
+        for (q, all) in
+            [(json!(""), false), (json!(" \t"), false), (Value::Null, false), (json!("job:etl"), true)]
+        {
+            let mut body = json!({"action": action, "q": q, "all": all, "preview": false});
+            if q.is_null() {
+                body.as_object_mut().unwrap().remove("q");
+            }
+            for place in ["", "?namespace=acme"] {
+                let refused = world.post(&format!("/v1/runs/bulk{place}"), body.clone()).await;
+                let refused = refused.problem(422, "invalid_request");
+                assert_eq!(refused["errors"][0]["path"], "q", "{refused}");
+            }
+        }
+    }
+    assert_eq!(world.get(&format!("/v1/runs/{run}")).await.expect(200)["state"], "waiting");
+    let body = json!({"action": "cancel", "all": true, "preview": false});
+    assert_eq!(world.post("/v1/runs/bulk", body).await.expect(200)["done"], 1);
+    let audit = world.get("/v1/audit?operation=run.bulk&limit=1").await.expect(200);
+    assert_eq!(audit["items"][0]["detail"], "Cancel 1 runs: all", "{audit}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_one_may_not_see_does_not_exist() {
     let world = World::start().await;
     world.job("rival", "etl").await;
@@ -292,7 +362,7 @@ async fn output_that_did_not_come_is_named() {
     let mut node = super::node::Node::start(&world).await;
     let token = node.execute(&run).await;
     node.end(token).await;
-    let said = tokio::time::timeout(Duration::from_secs(60), async {
+    let said = tokio::time::timeout(Duration::from_secs(600), async {
         loop {
             let page = world.get(&format!("{path}?attempt=1")).await.expect(200);
             if page["lines"][0].is_object() {
@@ -301,7 +371,7 @@ async fn output_that_did_not_come_is_named() {
             tokio::task::yield_now().await;
         }
     });
-    let said = said.await.expect("the output is missed");
+    let said = said.await.expect("the output is missed within a guard against a hang");
     assert_eq!(said["stream"], "system");
     assert!(text(&said["text"]).contains("not here"), "{said}");
 }

@@ -31,6 +31,62 @@ async fn triggers_are_written_with_their_job_and_go_with_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_trigger_that_names_a_job_that_is_not_there_is_told_everywhere() {
+    let world = World::start().await;
+    world.job("acme", "first").await;
+    let triggers = json!([
+        {"after": "nojob"},
+        {"every": "1h", "needs": ["first", "other"]},
+        {"name": "own", "after": "first"},
+    ]);
+    let spec = json!({"name": "etl", "script": "true", "triggers": triggers});
+    let paths = |job: &Value| -> Vec<Value> {
+        let warnings = job["warnings"].as_array().cloned().unwrap_or_default();
+        warnings.into_iter().map(|warning| json!([warning["path"], warning["missing_job"]])).collect()
+    };
+    let expected = [json!(["triggers[0].after", "nojob"]), json!(["triggers[1].needs[1]", "other"])];
+    let planned = world.put("/v1/jobs/etl?namespace=acme&dry_run=true", spec.clone()).await.expect(200);
+    assert_eq!(paths(&planned), expected, "{planned}");
+    let put = world.put("/v1/jobs/etl?namespace=acme", spec.clone()).await.expect(201);
+    assert_eq!(paths(&put), expected, "{put}");
+    let again = world.put("/v1/jobs/etl?namespace=acme", spec.clone()).await.expect(200);
+    assert_eq!((paths(&again), &again["outcome"]), (expected.to_vec(), &json!("unchanged")), "{again}");
+    let missing = async || -> Vec<Value> {
+        let listed = world.get("/v1/triggers").await.expect(200);
+        listed["items"].as_array().unwrap().iter().map(|trigger| trigger["missing_jobs"].clone()).collect()
+    };
+    let found = async || {
+        let doctor = world.get("/v1/doctor").await.expect(200);
+        let says = |finding: &&Value| text(&finding["message"]).contains("there is no job");
+        doctor["findings"].as_array().unwrap().iter().filter(says).count()
+    };
+    assert_eq!(missing().await, [json!(["nojob"]), json!(["other"]), Value::Null]);
+    assert_eq!(found().await, 2);
+    // A job of that name elsewhere is another.
+    world.job("rival", "nojob").await;
+    assert_eq!(found().await, 2);
+    world.job("acme", "nojob").await;
+    world.job("acme", "other").await;
+    assert_eq!(missing().await, [Value::Null, Value::Null, Value::Null]);
+    assert_eq!(found().await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_trigger_that_is_not_there_has_no_history_and_one_of_a_paused_job_says_so() {
+    let world = World::start().await;
+    world.timed("default", "etl", json!([{"every": "1h"}])).await;
+    assert_eq!(world.get("/v1/jobs/etl/triggers/every/history").await.expect(200)["items"], json!([]));
+    world.get("/v1/jobs/etl/triggers/nosuch/history").await.problem(404, "not_found");
+    world.post("/v1/jobs/etl/pause", json!({"note": "look"})).await.expect(200);
+    for path in ["/v1/triggers", "/v1/jobs/etl/triggers"] {
+        let listed = world.get(path).await.expect(200);
+        assert_eq!(listed["items"][0]["job_pause"]["note"], "look", "{listed}");
+    }
+    world.post("/v1/jobs/etl/resume", json!({})).await.expect(200);
+    assert!(world.get("/v1/triggers").await.expect(200)["items"][0]["job_pause"].is_null());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_trigger_is_paused_resumed_moved_and_fired() {
     let world = World::start().await;
     world.timed("default", "etl", json!([{"every": "1h"}])).await;

@@ -1,8 +1,10 @@
 //! All cgroups of one sidecar: what works on this machine, and a new one for each attempt that needs it.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::time::Duration;
 
 use super::group::{ATTEMPT_PREFIX, Group};
 use super::hierarchy::{self, Controller, Hierarchy};
@@ -11,6 +13,10 @@ use crate::protocol::{Capabilities, ResourceCaps};
 /// How many processes more than its limit a group may have while the task is spawned: the threads of the sidecar stand
 /// in it then, and count.
 const SPAWNING_PIDS: u32 = 8;
+
+/// How often a branch that is not empty is tried to be removed, and how long apart.
+const TEAR_DOWN_LOOKS: usize = 50;
+const TEAR_DOWN_AGAIN: Duration = Duration::from_millis(10);
 
 /// The cgroups of one sidecar.
 pub(crate) struct Cgroups {
@@ -25,8 +31,9 @@ pub(crate) struct Cgroups {
 
 impl Cgroups {
     /// Finds out what works here. `name` tells sidecars of one machine apart. `kept` are groups of attempts that an
-    /// earlier sidecar left and that still live; all others of that name are removed.
-    pub(crate) fn set_up(name: &str, kept: &[String]) -> Option<Self> {
+    /// earlier sidecar left and that still live; all others of that name are removed. Those that are not empty yet are
+    /// answered, to be removed later.
+    pub(crate) fn set_up(name: &str, kept: &[String]) -> Option<(Self, Vec<Group>)> {
         let name = &format!("{}{name}", hierarchy::PREFIX);
         let mounted = hierarchy::mounted();
         let list = mounted.iter().find_map(|mount| mount.list_hierarchy(name).ok())?;
@@ -41,11 +48,12 @@ impl Cgroups {
             limits.extend(found.map(|hierarchy| (controller, hierarchy)));
         }
         let cgroups = Self { list, limits, own_limits, made: 0 };
+        let mut left = Vec::new();
         for hierarchy in cgroups.hierarchies() {
-            remove_leftovers(hierarchy.base(), kept);
+            left.extend(remove_leftovers(hierarchy.base(), kept));
             hierarchy.sweep();
         }
-        Some(cgroups)
+        Some((cgroups, left))
     }
 
     /// What can be limited.
@@ -116,23 +124,29 @@ impl Cgroups {
 }
 
 impl Drop for Cgroups {
-    /// Leaves nothing behind when the sidecar ends with no task.
+    /// Leaves nothing behind when the sidecar ends with no task. The kernel may count a process for a moment after its end.
     fn drop(&mut self) {
-        for hierarchy in self.hierarchies() {
-            hierarchy.tear_down();
+        let mut left: Vec<&Hierarchy> = self.hierarchies().collect();
+        for _ in 0..TEAR_DOWN_LOOKS {
+            left.retain(|hierarchy| !hierarchy.tear_down());
+            if left.is_empty() {
+                return;
+            }
+            std::thread::sleep(TEAR_DOWN_AGAIN);
         }
     }
 }
 
-fn remove_leftovers(base: &Path, kept: &[String]) {
-    let Ok(entries) = fs::read_dir(base) else { return };
-    for entry in entries.flatten() {
-        let path: PathBuf = entry.path();
-        let is_attempt = entry.file_name().to_str().is_some_and(|name| name.starts_with(ATTEMPT_PREFIX));
-        if is_attempt && !kept.iter().any(|kept| Path::new(kept) == path) {
-            let mut group = Group::found(vec![path]);
-            group.kill();
-            group.remove();
-        }
-    }
+/// Removes the groups of attempts that are over; answers those that still have a process.
+fn remove_leftovers(base: &Path, kept: &[String]) -> Vec<Group> {
+    let entries = fs::read_dir(base).into_iter().flatten().flatten();
+    let is_attempt = |name: &OsStr| name.to_str().is_some_and(|name| name.starts_with(ATTEMPT_PREFIX));
+    let paths = entries.filter(|entry| is_attempt(&entry.file_name())).map(|entry| entry.path());
+    let leftovers = paths.filter(|path| !kept.iter().any(|kept| Path::new(kept) == path));
+    let mut groups: Vec<Group> = leftovers.map(|path| Group::found(vec![path])).collect();
+    groups.retain_mut(|group| {
+        group.kill();
+        !group.remove()
+    });
+    groups
 }

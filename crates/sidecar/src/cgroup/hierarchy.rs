@@ -178,13 +178,15 @@ impl Hierarchy {
         }
     }
 
-    /// Leaves the branch and removes it, if nothing is in it.
-    pub(crate) fn tear_down(&self) {
+    /// Leaves the branch and removes it, if nothing is in it. Answers whether it is gone.
+    pub(crate) fn tear_down(&self) -> bool {
         if let Some(outer) = self.base.parent() {
             let _ = fs::write(outer.join("cgroup.procs"), "0");
         }
-        let _ = fs::remove_dir(&self.home);
-        let _ = fs::remove_dir(&self.base);
+        [&self.home, &self.base].into_iter().all(|directory| match fs::remove_dir(directory) {
+            Ok(()) => true,
+            Err(error) => error.kind() == ErrorKind::NotFound,
+        })
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::memory::{Entry, Memory};
 use super::record::{self, JOURNAL_VERSION, Record};
+use crate::crash_point::CrashPoints;
 use crate::error::Error;
 use crate::key::AttemptKey;
 
@@ -21,11 +22,12 @@ pub(crate) struct Journal {
     sync_pending: bool,
     compact_bytes: u64,
     memory: Memory,
+    pub(crate) crash: CrashPoints,
 }
 
 impl Journal {
     /// Reads the journal at `path`, or makes one. What a crash left half written at the end is cut off.
-    pub(crate) fn open(path: &Path, compact_bytes: u64) -> Result<Self, Error> {
+    pub(crate) fn open(path: &Path, compact_bytes: u64, crash: CrashPoints) -> Result<Self, Error> {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
         let file = file.map_err(Error::at("open", path))?;
@@ -38,6 +40,7 @@ impl Journal {
             sync_pending: false,
             compact_bytes,
             memory: Memory::default(),
+            crash,
         };
         journal.replay(&bytes)?;
         if journal.length < bytes.len() as u64 {
@@ -84,12 +87,19 @@ impl Journal {
     /// Writes what was appended. On an error it stays pending, and a half-written record is cut off.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         if !self.pending.is_empty() {
+            self.crash.pass();
+            if self.crash.is_next() {
+                // A write that a crash interrupts.
+                let _ = self.file.write_all_at(&self.pending[..self.pending.len() / 2], self.length);
+            }
+            self.crash.pass();
             if let Err(error) = self.file.write_all_at(&self.pending, self.length) {
                 let _ = self.file.set_len(self.length);
                 return Err(error);
             }
             self.length += self.pending.len() as u64;
             self.pending.clear();
+            self.crash.pass();
         }
         if self.sync_pending {
             self.file.sync_data()?;
@@ -109,7 +119,11 @@ impl Journal {
         let mut kept = Vec::new();
         let mut rest = self.pending.as_slice();
         while let Some((record, length)) = record::decode(rest) {
-            let withdrawn = matches!(&record, Record::Starting(starting) if starting.key == *key);
+            let withdrawn = match &record {
+                Record::Starting(starting) => starting.key == *key,
+                Record::Started(started) => started.key == *key,
+                _ => false,
+            };
             if !withdrawn {
                 kept.extend_from_slice(&rest[..length]);
             }
@@ -133,7 +147,9 @@ impl Journal {
             OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
         file.write_all(&bytes)?;
         file.sync_all()?;
+        self.crash.pass();
         fs::rename(&fresh, &self.path)?;
+        self.crash.pass();
         sync_directory(&self.path)?;
         self.file = file;
         self.length = bytes.len() as u64;
@@ -152,7 +168,10 @@ impl Journal {
             self.length += length as u64;
             rest = &rest[length..];
         }
-        if self.length == 0 && !bytes.is_empty() {
+        let mut header = Vec::new();
+        record::encode(&Record::Header { version: JOURNAL_VERSION }, &mut header);
+        // A part of the header is the first write, which a crash interrupted: nothing was journalled yet.
+        if self.length == 0 && !header.starts_with(bytes) {
             // Never start from nothing over a journal that cannot be read: what it knew would be executed again.
             return Err(Error::Journal(format!("{} is damaged from its first byte", self.path.display())));
         }
@@ -199,7 +218,7 @@ mod tests {
     fn history_is_compacted_and_what_counts_is_kept() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("journal");
-        let mut journal = Journal::open(&path, 100_000).unwrap();
+        let mut journal = Journal::open(&path, 100_000, CrashPoints::default()).unwrap();
         journal.append(Record::Node([4; 16]));
         start(&mut journal, key(0));
         let mut longest = 0;
@@ -212,7 +231,7 @@ mod tests {
             longest = longest.max(journal.length);
         }
         assert!(longest < 500_000, "{longest} bytes");
-        let journal = Journal::open(&path, 10_000).unwrap();
+        let journal = Journal::open(&path, 10_000, CrashPoints::default()).unwrap();
         assert_eq!(journal.node(), Some([4; 16]));
         assert_eq!(journal.entries().count(), 1);
         let Some(Entry::Started(starting, started)) = journal.entry(&key(0)) else {
@@ -226,18 +245,17 @@ mod tests {
     fn every_cut_of_a_journal_can_be_opened() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("journal");
-        let mut journal = Journal::open(&path, 10_000).unwrap();
-        let header = journal.length as usize;
+        let mut journal = Journal::open(&path, 10_000, CrashPoints::default()).unwrap();
         start(&mut journal, key(1));
         start(&mut journal, key(2));
         journal.flush().unwrap();
         let whole = fs::read(&path).unwrap();
-        for cut in header..whole.len() {
+        for cut in 0..whole.len() {
             fs::write(&path, &whole[..cut]).unwrap();
-            let mut journal = Journal::open(&path, 10_000).unwrap();
+            let mut journal = Journal::open(&path, 10_000, CrashPoints::default()).unwrap();
             start(&mut journal, key(3));
             journal.flush().unwrap();
-            let journal = Journal::open(&path, 10_000).unwrap();
+            let journal = Journal::open(&path, 10_000, CrashPoints::default()).unwrap();
             assert!(matches!(journal.entry(&key(3)), Some(Entry::Started(..))), "cut at {cut}");
         }
     }
@@ -246,12 +264,12 @@ mod tests {
     fn an_order_that_was_withdrawn_leaves_nothing() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("journal");
-        let mut journal = Journal::open(&path, 10_000).unwrap();
+        let mut journal = Journal::open(&path, 10_000, CrashPoints::default()).unwrap();
         start(&mut journal, key(1));
         start(&mut journal, key(2));
         journal.withdraw(&key(1));
         journal.flush().unwrap();
-        let journal = Journal::open(&path, 10_000).unwrap();
+        let journal = Journal::open(&path, 10_000, CrashPoints::default()).unwrap();
         assert!(journal.entry(&key(1)).is_none() && journal.entry(&key(2)).is_some());
     }
 }

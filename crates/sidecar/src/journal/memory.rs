@@ -15,7 +15,7 @@ const OVER_MAX: usize = 4096;
 pub(crate) enum Entry {
     /// It may have been executed.
     Starting(Box<StartingRecord>),
-    /// It was, as this process.
+    /// It may have been, or was, as this process.
     Started(Box<StartingRecord>, Box<StartedRecord>),
     /// It ended and is not acknowledged.
     Finished(Box<FinishedRecord>),

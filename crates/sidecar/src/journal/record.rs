@@ -21,7 +21,7 @@ pub(crate) enum Record {
     Node([u8; 16]),
     /// The attempt is about to be executed.
     Starting(Box<StartingRecord>),
-    /// It was.
+    /// It is going to be, or was, this process.
     Started(Box<StartedRecord>),
     /// It ended.
     Finished(Box<FinishedRecord>),
@@ -40,17 +40,18 @@ pub(crate) struct StartingRecord {
     pub(crate) grace_ms: u32,
     pub(crate) stop_signal: i32,
     pub(crate) log: LogCaps,
-    /// In monotonic time, which means something within one boot.
+    /// On CLOCK_BOOTTIME, which means something within one boot.
     pub(crate) timeout_at_us: Option<u64>,
     pub(crate) deadline_us: Option<u64>,
     pub(crate) result_bytes_max: u32,
     pub(crate) durable: bool,
 }
 
-/// The process that the attempt became.
+/// The process that the attempt becomes. It is journalled before there is one, and again when its pid is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StartedRecord {
     pub(crate) key: AttemptKey,
+    /// 0 while it is not known.
     pub(crate) pid: u32,
     /// From `/proc`: with the pid it names one process of a boot.
     pub(crate) start_ticks: u64,

@@ -177,7 +177,7 @@ pub enum End {
     Exited(i32),
     /// A signal ended it.
     Signalled(i32),
-    /// It could not become the program, and says why.
+    /// It could not become the program, and says why. Only in journals of earlier versions: such a start is refused.
     NotExecuted(String),
     /// It ended while no sidecar was its parent, so its status is not known.
     Lost,

@@ -39,7 +39,7 @@ pub enum Request {
     Extend {
         /// Which attempt; all that have a deadline if absent.
         key: Option<AttemptKey>,
-        /// The new end in monotonic time; `None` keeps the task without one.
+        /// The new end on CLOCK_BOOTTIME; `None` keeps the task without one.
         deadline_us: Option<u64>,
     },
     /// The result is durably recorded elsewhere: forget it. The directory stays.

@@ -36,7 +36,7 @@ pub struct Start {
     pub log: LogCaps,
     /// The tree is stopped after this time, agent or no agent.
     pub run_timeout_ms: Option<u64>,
-    /// The lease's end in monotonic time: the tree is stopped then unless it was extended, and not started after it.
+    /// The lease's end on CLOCK_BOOTTIME: the tree is stopped then unless it was extended, and not started after it.
     /// `None` keeps the task for as long as it runs.
     pub deadline_us: Option<u64>,
     /// At most once: the journal is on disk before the exec.
@@ -109,6 +109,9 @@ impl Default for LogCaps {
     }
 }
 
+/// From here on a bound of processes is set on tasks that last only.
+const LASTING_PIDS_MIN: u32 = 1024;
+
 /// Limits of a whole attempt, set on its cgroup.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResourceCaps {
@@ -121,9 +124,11 @@ pub struct ResourceCaps {
 }
 
 impl ResourceCaps {
-    /// Whether anything is limited.
-    pub fn is_any(&self) -> bool {
-        *self != Self::default()
+    /// Whether a task has to be born in a cgroup with these limits. A bound of many processes guards the machine and need not
+    /// be exact: it is set on the cgroup that a task is given when it lasts, and costs short tasks nothing.
+    pub fn is_needed_at_birth(&self) -> bool {
+        let lasting = Self { pids: self.pids.filter(|pids| *pids >= LASTING_PIDS_MIN), ..Self::default() };
+        *self != lasting
     }
 }
 

@@ -1,17 +1,16 @@
 //! The end of an attempt: nothing of it lives, its output is read, its log is put together, its end is journalled
 //! and told.
 
-use std::io::Read;
+use std::time::Duration;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Supervisor;
-use crate::attempt_dir::{open_plain, read_output};
+use crate::attempt_dir::read_output;
 use crate::cgroup::Group;
-use crate::clock::{monotonic_us, wall_us};
+use crate::clock::{boottime_us, wall_us};
 use crate::journal::{Entry, FinishedRecord, Record};
-use crate::key::AttemptKey;
-use crate::protocol::{End, Event, Finished, Output};
+use crate::protocol::{Event, Finished, Output};
 use crate::spare;
 use crate::task::{Exit, Stage, Task};
 use crate::tree::{self, Snapshot};
@@ -19,10 +18,10 @@ use crate::usage::Usage;
 
 /// How long a cgroup that is not empty yet is waited for before it is tried again.
 const GROUP_RETRY_US: u64 = 20_000;
+/// How often a sidecar that ends looks for that.
+const GROUP_LOOKS_AT_END: usize = 50;
 /// Looks at a tree whose processes come and go.
 const ROUNDS_MAX: usize = 16;
-/// What is taken of the words that a launch left: a task can write to that file, too.
-const LAUNCH_ERROR_BYTES_MAX: u64 = 4 * 1024;
 /// A slot that no task has: a wake-up for the loop itself.
 const NO_SLOT: usize = usize::MAX;
 
@@ -42,12 +41,12 @@ impl Supervisor {
                 // They have ended by now: what they used is told with the task's end.
                 self.reap();
             }
-            if survivors.is_empty() || self.tasks[slot].is_given_up(monotonic_us()) {
+            if survivors.is_empty() || self.tasks[slot].is_given_up(boottime_us()) {
                 self.finish(slot, survivors.len() as u32);
             } else if self.tasks[slot].stage == Stage::Running {
                 self.stop(slot, None, None, None);
             } else {
-                let now_us = monotonic_us();
+                let now_us = boottime_us();
                 self.tasks[slot].look_later(now_us);
                 self.arm(slot);
             }
@@ -117,6 +116,7 @@ impl Supervisor {
     }
 
     fn finish(&mut self, slot: usize, survivors: u32) {
+        self.journal.crash.pass();
         self.read_last_output(slot);
         self.tell_progress(slot, true);
         let mut task = self.tasks.remove(slot);
@@ -129,7 +129,9 @@ impl Supervisor {
         for watch in task.watches.into_iter().flatten() {
             self.forget_watch(watch);
         }
-        let record = self.finished_record(&mut task, survivors);
+        self.journal.crash.pass();
+        let record = Self::finished_record(&mut task, survivors);
+        self.journal.crash.pass();
         self.journal.append(Record::Finished(Box::new(record)));
         if task.terms.durable {
             self.journal.sync_next();
@@ -141,19 +143,14 @@ impl Supervisor {
         }
     }
 
-    fn finished_record(&self, task: &mut Task, survivors: u32) -> FinishedRecord {
+    fn finished_record(task: &mut Task, survivors: u32) -> FinishedRecord {
         let exit = task.exit.take().unwrap_or_else(|| Exit::unseen(wall_us()));
         let extent = task.capture.finish(exit.at_us);
         let counted = task.group.as_ref().map_or(Usage::default(), Group::usage);
         let used = exit.used.with(task.orphans_used).or_more(counted);
         FinishedRecord {
             key: task.key,
-            end: match exit.end {
-                End::Exited(127) if task.launched => {
-                    self.launch_error(&task.key).map_or(End::Exited(127), End::NotExecuted)
-                }
-                end => end,
-            },
+            end: exit.end,
             stopped_by: task.stopped_by,
             oom: task.group.as_ref().is_some_and(|group| group.oom_killed()),
             survivors,
@@ -170,13 +167,6 @@ impl Supervisor {
         }
     }
 
-    fn launch_error(&self, key: &AttemptKey) -> Option<String> {
-        let file = open_plain(&self.layout.attempt(key).join("launch")).ok()?;
-        let mut text = Vec::new();
-        file.take(LAUNCH_ERROR_BYTES_MAX).read_to_end(&mut text).ok()?;
-        (!text.is_empty()).then(|| String::from_utf8_lossy(&text).into_owned())
-    }
-
     /// Removes the cgroups of attempts that are over; the kernel may take a moment to empty one.
     pub(super) fn remove_groups(&mut self) {
         if self.leaving.is_empty() {
@@ -184,7 +174,18 @@ impl Supervisor {
         }
         self.leaving.retain_mut(|group| !group.remove());
         if !self.leaving.is_empty() {
-            self.timers.wake(monotonic_us() + GROUP_RETRY_US, NO_SLOT);
+            self.timers.wake(boottime_us() + GROUP_RETRY_US, NO_SLOT);
+        }
+    }
+
+    /// Removes what the last attempts left before this process ends; the kernel is done with it soon.
+    pub(super) fn await_empty_groups(&mut self) {
+        for _ in 0..GROUP_LOOKS_AT_END {
+            self.remove_groups();
+            if self.leaving.is_empty() {
+                return;
+            }
+            std::thread::sleep(Duration::from_micros(GROUP_RETRY_US));
         }
     }
 

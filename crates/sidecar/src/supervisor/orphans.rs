@@ -24,7 +24,8 @@ impl Supervisor {
     pub(super) fn orphans(&mut self) -> FxHashMap<usize, Vec<u32>> {
         let mut orphans: FxHashMap<usize, Vec<u32>> = FxHashMap::default();
         for pid in procfs::own_children().unwrap_or_default() {
-            if self.by_pid.contains_key(&pid) {
+            if self.by_pid.contains_key(&pid) || self.keeper.as_ref().is_some_and(|keeper| keeper.pid == pid)
+            {
                 continue;
             }
             let known = self.parents.get(&pid).filter(|key| self.by_key.contains_key(key)).copied();

@@ -5,6 +5,8 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::{Timespec, epoll};
 
+use crate::clock::Timer;
+
 /// What became ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
@@ -22,6 +24,8 @@ pub(super) enum Source {
     Stderr(usize),
     /// The end of a task of an earlier sidecar.
     Pidfd(usize),
+    /// The time that was waited for.
+    Time,
 }
 
 impl Source {
@@ -34,6 +38,7 @@ impl Source {
             Self::Stdout(slot) => (4, slot),
             Self::Stderr(slot) => (5, slot),
             Self::Pidfd(slot) => (6, slot),
+            Self::Time => (7, 0),
         };
         kind << 56 | number as u64
     }
@@ -47,7 +52,8 @@ impl Source {
             3 => Self::Connection(number),
             4 => Self::Stdout(number),
             5 => Self::Stderr(number),
-            _ => Self::Pidfd(number),
+            6 => Self::Pidfd(number),
+            _ => Self::Time,
         }
     }
 }
@@ -64,6 +70,7 @@ pub(super) struct Interest {
 /// The one thing that the loop waits on.
 pub(super) struct Poller {
     epoll: OwnedFd,
+    timer: Timer,
     ready: Vec<epoll::Event>,
 }
 
@@ -71,7 +78,10 @@ const READY_MAX: usize = 256;
 
 impl Poller {
     pub(super) fn new() -> io::Result<Self> {
-        Ok(Self { epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?, ready: Vec::with_capacity(READY_MAX) })
+        let (epoll, timer) = (epoll::create(epoll::CreateFlags::CLOEXEC)?, Timer::new()?);
+        let poller = Self { epoll, timer, ready: Vec::with_capacity(READY_MAX) };
+        poller.add(&poller.timer, Source::Time)?;
+        Ok(poller)
     }
 
     /// Tells when there is something to read. Closing the descriptor ends it.
@@ -94,15 +104,28 @@ impl Poller {
         Ok(epoll::modify(&self.epoll, fd, data, flags)?)
     }
 
-    /// Waits until something is ready or `timeout_us` has passed.
-    pub(super) fn wait(&mut self, timeout_us: Option<u64>) -> io::Result<Vec<Source>> {
-        let timeout = timeout_us
-            .map(|us| Timespec { tv_sec: (us / 1_000_000) as i64, tv_nsec: (us % 1_000_000 * 1_000) as i64 });
+    /// Waits until something is ready or it is `at_us`.
+    pub(super) fn wait_until(&mut self, at_us: Option<u64>) -> io::Result<Vec<Source>> {
+        self.timer.set(at_us)?;
+        self.look(None)
+    }
+
+    /// Says what is ready now.
+    pub(super) fn ready(&mut self) -> io::Result<Vec<Source>> {
+        self.look(Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))
+    }
+
+    fn look(&mut self, timeout: Option<&Timespec>) -> io::Result<Vec<Source>> {
         self.ready.clear();
-        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut self.ready), timeout.as_ref()) {
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut self.ready), timeout) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        Ok(self.ready.iter().map(|event| Source::from_token(event.data.u64())).collect())
+        let sources: Vec<Source> =
+            self.ready.iter().map(|event| Source::from_token(event.data.u64())).collect();
+        if sources.contains(&Source::Time) {
+            self.timer.take_fired();
+        }
+        Ok(sources)
     }
 }

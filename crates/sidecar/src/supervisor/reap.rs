@@ -8,7 +8,7 @@ use std::process::ExitStatus;
 use wait4::Wait4;
 
 use super::Supervisor;
-use crate::clock::{monotonic_us, wall_us};
+use crate::clock::{boottime_us, wall_us};
 use crate::pidfd;
 use crate::procfs;
 use crate::protocol::End;
@@ -45,7 +45,7 @@ impl Supervisor {
 
     /// A task of an earlier sidecar ended. Its status goes to another parent, and the kernel may tell us when that has it.
     pub(super) fn await_status(&mut self, slot: usize) {
-        let now_us = monotonic_us();
+        let now_us = boottime_us();
         let Some(task) = self.tasks.get_mut(slot) else { return };
         let since_us = task.awaits_status.map_or(now_us, |awaits| awaits.since_us);
         let pidfd = task.pidfd.as_ref().filter(|pidfd| pidfd::exit(pidfd) == pidfd::Exit::Pending);

@@ -1,10 +1,11 @@
 //! Taking over what an earlier sidecar left: its ends stay to be told, its living tasks are watched and may be
 //! stopped. The status of a task that ends now goes to another parent, and is known here only where the kernel tells
-//! (see `pidfd`); that of one that ended while nobody watched is lost.
+//! (see `pidfd`); that of one that ended while nobody watched is lost. What it wrote is not: pipes are opened again
+//! wherever they are still open, in the task's first process, in another of its processes, or in the keeper.
 
 use std::path::PathBuf;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::Supervisor;
@@ -13,17 +14,21 @@ use crate::cgroup::{Cgroups, Group};
 use crate::clock::wall_us;
 use crate::error::Error;
 use crate::journal::{Entry, Journal, StartedRecord, StartingRecord};
+use crate::keeper::Predecessor;
 use crate::layout::Layout;
 use crate::log::Capture;
 use crate::pipe;
-use crate::procfs;
+use crate::procfs::{self, Process};
 use crate::progress::Progress;
 use crate::task::{Exit, Stage, Task, Terms};
 use crate::tree::{self, Tree};
 use crate::usage::Usage;
 
+/// Who has each pipe open: processes with the numbers of their files.
+type Holders = FxHashMap<u64, Vec<(u32, u32)>>;
+
 /// The cgroups of this directory's sidecars, without those of attempts that are over.
-pub(super) fn cgroups(layout: &Layout, journal: &Journal) -> Option<Cgroups> {
+pub(super) fn cgroups(layout: &Layout, journal: &Journal) -> Option<(Cgroups, Vec<Group>)> {
     let path = layout.data().canonicalize().ok()?;
     let name = format!("{:08x}", crc32fast::hash(path.as_os_str().as_encoded_bytes()));
     let kept: Vec<String> = journal
@@ -38,7 +43,7 @@ pub(super) fn cgroups(layout: &Layout, journal: &Journal) -> Option<Cgroups> {
 }
 
 impl Supervisor {
-    pub(super) fn recover(&mut self) -> Result<(), Error> {
+    pub(super) fn recover(&mut self, predecessor: Option<Predecessor>) -> Result<(), Error> {
         let left: Vec<(Box<StartingRecord>, Option<Box<StartedRecord>>)> = self
             .journal
             .entries()
@@ -48,30 +53,41 @@ impl Supervisor {
                 Entry::Finished(_) => None,
             })
             .collect();
+        let pipes = left.iter().filter_map(|(_, started)| started.as_ref()).flat_map(|started| started.pipes);
+        let holders = match left.is_empty() {
+            true => Holders::default(),
+            false => procfs::holders(&pipes.collect()),
+        };
         for (starting, started) in left {
-            let task = self.found(&starting, started.as_deref());
+            let task = self.found(&starting, started.as_deref(), &holders);
             let slot = self.adopt(task);
             if self.tasks[slot].exit.is_some() {
                 self.ended.push(slot);
             }
         }
+        // From here on the pipes are ours.
+        predecessor.into_iter().for_each(Predecessor::end_keeper);
         self.finish_ended();
+        self.remove_groups();
         self.journal.flush().map_err(Error::io("cannot write the journal"))
     }
 
     /// The task as it is now. Of another boot nothing is left but what is on disk.
-    fn found(&self, starting: &StartingRecord, started: Option<&StartedRecord>) -> Task {
+    fn found(&self, starting: &StartingRecord, started: Option<&StartedRecord>, holders: &Holders) -> Task {
         let key = starting.key;
         let marks = tree::marks(&key, &self.layout.output(&key).to_string_lossy());
         let same_boot = starting.boot == self.boot;
-        let root = started.map(|started| (started.pid, started.start_ticks)).or_else(|| find_root(&marks));
+        let pipes = started.map_or([0; 2], |started| started.pipes);
+        let known = started.filter(|started| started.pid != 0);
+        let root = known.map(|started| (started.pid, started.start_ticks));
+        let root = root.or_else(|| find_root(&marks, pipes, holders).filter(|_| same_boot));
         let alive = root.filter(|root| same_boot && is_alive(*root));
         let (pid, start_ticks) = root.unwrap_or((0, 0));
         let pidfd =
             alive.and_then(|(pid, _)| pidfd_open(Pid::from_raw(pid as i32)?, PidfdFlags::empty()).ok());
-        let output = |descriptor: usize| {
-            let (pid, _) = alive?;
-            pipe::reopen(pid, descriptor as u32 + 1, started?.pipes[descriptor])
+        let output = |inode: u64| {
+            let holders = holders.get(&inode).filter(|_| same_boot)?;
+            holders.iter().find_map(|(pid, number)| pipe::reopen(*pid, *number, inode))
         };
         let directory = self.layout.attempt(&key);
         let capture = Capture::resume(directory.clone(), starting.log);
@@ -87,9 +103,8 @@ impl Supervisor {
                 deadline_us: starting.deadline_us.filter(|_| same_boot),
                 result_bytes_max: starting.result_bytes_max,
                 durable: starting.durable,
+                pids: None,
             },
-            // The journal does not say.
-            launched: true,
             tree: Tree {
                 root: pid,
                 start_ticks,
@@ -105,9 +120,9 @@ impl Supervisor {
             pidfd,
             orphans_used: Usage::default(),
             awaits_status: None,
-            stdout: output(0),
-            stderr: output(1),
-            pipes: started.map_or([0; 2], |started| started.pipes),
+            stdout: output(pipes[0]),
+            stderr: output(pipes[1]),
+            pipes,
             capture: capture.unwrap_or_else(|_| Capture::new(directory, starting.log)),
             progress: Progress::default(),
             watches: [None; 2],
@@ -125,10 +140,20 @@ fn is_alive((pid, start_ticks): (u32, u64)) -> bool {
     procfs::process(pid).is_some_and(|process| process.start_ticks == start_ticks && !process.is_dead())
 }
 
-/// The first process of an attempt whose sidecar died before it could say which one it is: the oldest leader of a
-/// group that carries the attempt's variables.
-fn find_root(marks: &[String]) -> Option<(u32, u64)> {
-    let leaders = procfs::processes().into_iter().filter(|process| process.pid == process.group);
-    let marked = leaders.filter(|process| procfs::has_entries(&procfs::environment(process.pid), marks));
-    marked.min_by_key(|process| process.start_ticks).map(|process| (process.pid, process.start_ticks))
+/// The first process of an attempt whose sidecar died before it could say which one it is: the oldest that leads a group
+/// and carries the attempt's variables, or that has the attempt's pipe as its output. Between its fork and its exec it has
+/// the pipe only.
+fn find_root(marks: &[String], pipes: [u64; 2], holders: &Holders) -> Option<(u32, u64)> {
+    let writes = |pid: u32| {
+        let has = |(inode, number)| holders.get(inode).is_some_and(|held| held.contains(&(pid, number)));
+        pipes.iter().zip(1..).any(has)
+    };
+    let leads = |process: &Process| process.pid == process.group;
+    let candidates = procfs::processes().into_iter().filter(|process| !process.is_dead());
+    let marked = candidates.filter(|process| {
+        let environment = || procfs::environment(process.pid);
+        writes(process.pid) || leads(process) && procfs::has_entries(&environment(), marks)
+    });
+    let oldest = marked.min_by_key(|process| (process.start_ticks, !leads(process), process.pid));
+    oldest.map(|process| (process.pid, process.start_ticks))
 }

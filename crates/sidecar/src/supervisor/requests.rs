@@ -4,7 +4,7 @@ use std::fs;
 
 use super::Supervisor;
 use super::connection::Connection;
-use crate::clock::monotonic_us;
+use crate::clock::boottime_us;
 use crate::journal::{Entry, Record};
 use crate::key::AttemptKey;
 use crate::protocol::{
@@ -75,7 +75,7 @@ impl Supervisor {
         self.start_all();
         let another = self.subscriber.is_some_and(|subscriber| subscriber != number);
         if !another {
-            self.ends_at_us = Some(monotonic_us());
+            self.ends_at_us = Some(boottime_us());
         }
         let accepted = !another && self.tasks.is_empty() && self.journal.flush().is_ok();
         self.answer(number, Event::ShuttingDown { accepted });
@@ -128,7 +128,7 @@ impl Supervisor {
             );
         } else if self.ending {
             self.answer(number, refuse(Refusal::ShuttingDown, "the sidecar is ending"));
-        } else if start.deadline_us.is_some_and(|deadline| deadline <= monotonic_us()) {
+        } else if start.deadline_us.is_some_and(|deadline| deadline <= boottime_us()) {
             self.answer(number, refuse(Refusal::Late, "the lease had ended when the order arrived"));
         } else {
             self.starts.push((number, start));

@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 use rustix::fs::{FlockOperation, Mode, flock, inotify};
@@ -17,11 +18,13 @@ use super::poller::{Poller, Source};
 use super::recover;
 use crate::birthmark::Birthmarks;
 use crate::cgroup::{Cgroups, Group};
-use crate::clock::monotonic_us;
+use crate::clock::boottime_us;
+use crate::crash_point::CrashPoints;
 use crate::detach::{READY, make_directories};
 use crate::error::Error;
 use crate::inherited;
 use crate::journal::Journal;
+use crate::keeper::{Keeper, Predecessor};
 use crate::key::AttemptKey;
 use crate::layout::Layout;
 use crate::log::{CONTENT_AT, FrameKind};
@@ -40,6 +43,10 @@ use crate::timers::Timers;
 const READ_BYTES: usize = 64 * 1024;
 /// How long a sidecar that would end waits before it tries again to write what it knows.
 const WRITE_AGAIN_US: u64 = 1_000_000;
+/// How often the lock of a dead sidecar is tried, how often before its keeper is ended for it, and how long apart.
+const LOCK_LOOKS: usize = 4_000;
+const LOCK_LOOKS_PATIENT: usize = 2_000;
+const LOCK_LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 /// The whole state of a sidecar.
 pub(super) struct Supervisor {
@@ -87,6 +94,8 @@ pub(super) struct Supervisor {
     pub(super) ends_at_us: Option<u64>,
     /// Room for a frame's header, then for what is read.
     pub(super) buffer: Vec<u8>,
+    /// Has the pipes too, for the next sidecar.
+    pub(super) keeper: Option<Keeper>,
     /// Held for the lock on it.
     _lock: File,
 }
@@ -105,21 +114,33 @@ pub fn run(options: Options) -> Result<(), Error> {
     make_directories(&layout)?;
     let lock = lock(&layout)?;
     leave_starter();
-    let mut supervisor = Supervisor::open(layout, &options, lock, progress_fd)?;
-    supervisor.recover()?;
+    let predecessor = Predecessor::read(&lock);
+    // Without one, what tasks write and leave while there is no sidecar is lost; nothing else.
+    let keeper = Keeper::start().ok();
+    Predecessor::of_self(keeper.as_ref()).write(&lock).map_err(Error::at("write", &layout.lock()))?;
+    let mut supervisor = Supervisor::open(layout, &options, lock, keeper, progress_fd)?;
+    supervisor.recover(predecessor)?;
     announce();
     supervisor.serve()
 }
 
 impl Supervisor {
-    fn open(layout: Layout, options: &Options, lock: File, progress_fd: ProgressFd) -> Result<Self, Error> {
-        let journal = Journal::open(&layout.journal(), options.journal_compact_bytes)?;
+    fn open(
+        layout: Layout,
+        options: &Options,
+        lock: File,
+        keeper: Option<Keeper>,
+        progress_fd: ProgressFd,
+    ) -> Result<Self, Error> {
+        let crash = CrashPoints::new(options.crash_at);
+        let journal = Journal::open(&layout.journal(), options.journal_compact_bytes, crash)?;
         let poller = Poller::new().map_err(Error::io("cannot make an epoll instance"))?;
         let signals = signals().map_err(Error::io("cannot listen for signals"))?;
         let flags = inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK;
         let watches = inotify::init(flags).map_err(|error| Error::io("cannot watch files")(error.into()))?;
         let listener = socket::listen(&layout.socket())?;
         let cgroups = if options.cgroups { recover::cgroups(&layout, &journal) } else { None };
+        let (cgroups, leaving) = cgroups.map_or((None, Vec::new()), |(cgroups, left)| (Some(cgroups), left));
         let spares = Arc::new(Spares::find(layout.attempts()));
         let remover = Remover::start(layout.clone(), Arc::clone(&spares))?;
         let added = poller
@@ -157,12 +178,13 @@ impl Supervisor {
             cgroups,
             spares,
             remover,
-            leaving: Vec::new(),
+            leaving,
             boot: procfs::boot_id(),
             ending: false,
             linger_us,
-            ends_at_us: Some(monotonic_us() + linger_us),
+            ends_at_us: Some(boottime_us() + linger_us),
             buffer: vec![0; CONTENT_AT + READ_BYTES],
+            keeper,
             _lock: lock,
         })
     }
@@ -172,11 +194,11 @@ impl Supervisor {
             let end_us = self.ends_at_us.filter(|_| self.tasks.is_empty());
             let wake_us = self.timers.next_us().into_iter().chain(end_us).min();
             let more = !self.ended.is_empty() || self.connections.iter().any(|(_, peer)| peer.has_work());
-            let timeout_us = match more {
-                true => Some(0),
-                false => wake_us.map(|at| at.saturating_sub(monotonic_us())),
+            let ready = match more {
+                true => self.poller.ready(),
+                false => self.poller.wait_until(wake_us),
             };
-            let ready = self.poller.wait(timeout_us).map_err(Error::io("cannot wait"))?;
+            let ready = ready.map_err(Error::io("cannot wait"))?;
             let mut children = false;
             for source in ready {
                 children |= source == Source::Signal;
@@ -195,6 +217,7 @@ impl Supervisor {
             self.flush_connections();
         }
         self.flush_connections();
+        self.await_empty_groups();
         Ok(())
     }
 
@@ -203,7 +226,7 @@ impl Supervisor {
         if !self.tasks.is_empty() || self.ending {
             return self.tasks.is_empty();
         }
-        let now_us = monotonic_us();
+        let now_us = boottime_us();
         let alone = self.ends_at_us.is_some_and(|at| at <= now_us);
         if alone && !self.journal.is_written() {
             // What ended is known here only. There may be room on the disk later.
@@ -222,6 +245,8 @@ impl Supervisor {
             Source::Stdout(slot) => self.read_output(slot, FrameKind::Stdout),
             Source::Stderr(slot) => self.read_output(slot, FrameKind::Stderr),
             Source::Pidfd(slot) => self.await_status(slot),
+            // What is due is looked at in every turn.
+            Source::Time => {}
         }
     }
 
@@ -246,7 +271,7 @@ impl Supervisor {
         self.connections.try_remove(number);
         if self.subscriber == Some(number) {
             self.subscriber = None;
-            self.ends_at_us.get_or_insert(monotonic_us() + self.linger_us);
+            self.ends_at_us.get_or_insert(boottime_us() + self.linger_us);
         }
     }
 
@@ -277,13 +302,23 @@ impl Supervisor {
 
 fn lock(layout: &Layout) -> Result<File, Error> {
     let path = layout.lock();
-    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+    let mut options = OpenOptions::new();
+    let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
     let file = file.map_err(Error::at("open", &path))?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(Error::AlreadyRunning(layout.data().to_owned())),
-        Err(error) => Err(Error::at("lock", &path)(error.into())),
+    for looks in 1..=LOCK_LOOKS {
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(file),
+            Err(rustix::io::Errno::WOULDBLOCK) => {}
+            Err(error) => return Err(Error::at("lock", &path)(error.into())),
+        }
+        // The keeper of a dead sidecar is about to let go, or stands still.
+        let Some(dead) = Predecessor::read(&file).filter(|last| last.is_dead()) else { break };
+        if looks == LOCK_LOOKS_PATIENT {
+            dead.end_keeper();
+        }
+        std::thread::sleep(LOCK_LOOK_AGAIN);
     }
+    Err(Error::AlreadyRunning(layout.data().to_owned()))
 }
 
 /// A session of its own, so that the end of the starter's terminal is not ours; orphans of tasks come to us. Capabilities

@@ -19,10 +19,25 @@ impl Supervisor {
             return;
         }
         let mut orphans = self.orphans();
+        let mut enclosing = Vec::new();
         for slot in slots {
             if self.tasks.get(*slot).is_some_and(|task| task.exit.is_none()) {
                 self.watch_progress(*slot);
-                self.enclose(*slot, orphans.remove(slot).unwrap_or_default());
+                if self.give_group(*slot) {
+                    enclosing.push(*slot);
+                }
+            }
+        }
+        if enclosing.is_empty() {
+            return;
+        }
+        self.journal.crash.pass();
+        // A later sidecar ends whatever is in a cgroup that no record names.
+        let journalled = self.journal.flush().is_ok();
+        for slot in enclosing {
+            match journalled {
+                true => self.enclose(slot, orphans.remove(&slot).unwrap_or_default()),
+                false => self.leaving.extend(self.tasks[slot].group.take()),
             }
         }
     }
@@ -57,16 +72,24 @@ impl Supervisor {
         let _ = inotify::remove_watch(&self.watches, watch);
     }
 
-    fn enclose(&mut self, slot: usize, orphans: Vec<u32>) {
+    /// Makes a cgroup for a task that has none.
+    fn give_group(&mut self, slot: usize) -> bool {
         if self.tasks[slot].group.is_some() {
-            return;
+            return false;
         }
-        let Some(Ok(group)) = self.cgroups.as_mut().map(|cgroups| cgroups.create(&ResourceCaps::default()))
-        else {
-            return;
+        let caps = ResourceCaps { pids: self.tasks[slot].terms.pids, ..ResourceCaps::default() };
+        let Some(Ok(group)) = self.cgroups.as_mut().map(|cgroups| cgroups.create(&caps)) else {
+            return false;
         };
-        let task = &mut self.tasks[slot];
-        let group = task.group.insert(group);
+        self.tasks[slot].group = Some(group);
+        self.journal.append(Record::Started(Box::new(self.started_record(slot))));
+        true
+    }
+
+    /// Moves everybody of a task into its cgroup.
+    fn enclose(&mut self, slot: usize, orphans: Vec<u32>) {
+        let task = &self.tasks[slot];
+        let Some(group) = &task.group else { return };
         let mut inside = rustc_hash::FxHashSet::default();
         let mut roots = orphans;
         roots.push(task.pid);
@@ -85,6 +108,5 @@ impl Supervisor {
             }
         }
         self.tasks[slot].settled_ticks = Some(procfs::now_ticks());
-        self.journal.append(Record::Started(Box::new(self.started_record(slot))));
     }
 }

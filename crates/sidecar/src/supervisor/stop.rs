@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 
 use super::Supervisor;
-use crate::clock::monotonic_us;
+use crate::clock::boottime_us;
 use crate::procfs;
 use crate::protocol::StopCause;
 use crate::task::{Due, Stage};
@@ -19,7 +19,7 @@ impl Supervisor {
         grace_ms: Option<u32>,
         signal: Option<i32>,
     ) {
-        let now_us = monotonic_us();
+        let now_us = boottime_us();
         let task = &mut self.tasks[slot];
         if task.exit.is_none() && task.awaits_status.is_none() {
             task.stopped_by = task.stopped_by.or(cause);
@@ -50,7 +50,7 @@ impl Supervisor {
 
     /// Does what is due by now.
     pub(super) fn act_on_time(&mut self) {
-        let now_us = monotonic_us();
+        let now_us = boottime_us();
         let mut settling = Vec::new();
         let due = self.timers.due(now_us);
         if !due.is_empty() {
@@ -100,7 +100,7 @@ impl Supervisor {
     }
 
     fn kill(&mut self, slot: usize) {
-        let now_us = monotonic_us();
+        let now_us = boottime_us();
         self.tasks[slot].stage = Stage::Killing { since_us: now_us, look_at_us: now_us };
         self.tasks[slot].look_later(now_us);
         self.strike(slot);

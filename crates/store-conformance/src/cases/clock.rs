@@ -33,7 +33,7 @@ async fn it_never_goes_back(store: Arc<dyn Store>) {
 async fn it_moves(store: Arc<dyn Store>) {
     let (first, begun) = (store.clock().await.unwrap(), Instant::now());
     while store.clock().await.unwrap() == first {
-        assert!(begun.elapsed() < Duration::from_secs(10), "still {first}");
+        assert!(begun.elapsed() < Duration::from_secs(600), "still {first} after a guard against a hang");
         tokio::task::yield_now().await;
     }
 }

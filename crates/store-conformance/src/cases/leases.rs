@@ -22,6 +22,7 @@ cases! { "leases":
     the_epoch_grows_with_every_grant,
     a_grant_sets_its_own_end_even_earlier,
     a_renewal_moves_the_end,
+    a_renewal_tells_the_clock,
     a_renewal_to_the_same_end_is_a_renewal,
     a_renewal_never_goes_back,
     a_renewal_by_another_member_fails,
@@ -70,7 +71,7 @@ async fn a_stale_lease_is_taken_by_who_watched_it(store: Arc<dyn Store>) {
 
 async fn a_lease_that_was_renewed_since_is_held(store: Arc<dyn Store>) {
     acquire(&store, 0, 3, None, at(50)).await;
-    assert!(store.renew_lease(CellId(0), member_id(3), Epoch(1), at(51)).await.unwrap());
+    assert!(store.renew_lease(CellId(0), member_id(3), Epoch(1), at(51)).await.unwrap().is_some());
     let answer = acquire(&store, 0, 4, Some((Epoch(1), at(50))), at(90)).await;
     assert_eq!(answer, LeaseGrant::Held(lease(0, 1, Some(3), 51)));
 }
@@ -124,29 +125,36 @@ async fn a_grant_sets_its_own_end_even_earlier(store: Arc<dyn Store>) {
 async fn a_renewal_moves_the_end(store: Arc<dyn Store>) {
     acquire(&store, 0, 3, None, at(50)).await;
     for end in [60, 61, 1000] {
-        assert!(store.renew_lease(CellId(0), member_id(3), Epoch(1), at(end)).await.unwrap());
+        assert!(store.renew_lease(CellId(0), member_id(3), Epoch(1), at(end)).await.unwrap().is_some());
         assert_eq!(store.leases().await.unwrap(), [lease(0, 1, Some(3), end)]);
     }
+}
+
+async fn a_renewal_tells_the_clock(store: Arc<dyn Store>) {
+    acquire(&store, 0, 3, None, at(50)).await;
+    let before = store.clock().await.unwrap();
+    let told = store.renew_lease(CellId(0), member_id(3), Epoch(1), at(60)).await.unwrap().unwrap();
+    assert!(before <= told && told <= store.clock().await.unwrap());
 }
 
 async fn a_renewal_to_the_same_end_is_a_renewal(store: Arc<dyn Store>) {
     acquire(&store, 0, 3, None, at(50)).await;
     for _ in 0..3 {
-        assert!(store.renew_lease(CellId(0), member_id(3), Epoch(1), at(50)).await.unwrap());
+        assert!(store.renew_lease(CellId(0), member_id(3), Epoch(1), at(50)).await.unwrap().is_some());
     }
 }
 
 async fn a_renewal_never_goes_back(store: Arc<dyn Store>) {
     acquire(&store, 0, 3, None, at(50)).await;
     for end in [at(49), Timestamp::ZERO, Timestamp::from_micros(i64::MIN)] {
-        assert!(store.renew_lease(CellId(0), member_id(3), Epoch(1), end).await.unwrap());
+        assert!(store.renew_lease(CellId(0), member_id(3), Epoch(1), end).await.unwrap().is_some());
         assert_eq!(store.leases().await.unwrap(), [lease(0, 1, Some(3), 50)]);
     }
 }
 
 async fn a_renewal_by_another_member_fails(store: Arc<dyn Store>) {
     acquire(&store, 0, 3, None, at(50)).await;
-    assert!(!store.renew_lease(CellId(0), member_id(4), Epoch(1), at(90)).await.unwrap());
+    assert!(store.renew_lease(CellId(0), member_id(4), Epoch(1), at(90)).await.unwrap().is_none());
     assert_eq!(store.leases().await.unwrap(), [lease(0, 1, Some(3), 50)]);
 }
 
@@ -154,7 +162,7 @@ async fn a_renewal_of_another_epoch_fails(store: Arc<dyn Store>) {
     acquire(&store, 0, 3, None, at(50)).await;
     acquire(&store, 0, 3, None, at(50)).await;
     for epoch in [1, 3, 0] {
-        assert!(!store.renew_lease(CellId(0), member_id(3), Epoch(epoch), at(90)).await.unwrap());
+        assert!(store.renew_lease(CellId(0), member_id(3), Epoch(epoch), at(90)).await.unwrap().is_none());
     }
     assert_eq!(store.leases().await.unwrap(), [lease(0, 2, Some(3), 50)]);
 }
@@ -162,12 +170,12 @@ async fn a_renewal_of_another_epoch_fails(store: Arc<dyn Store>) {
 async fn a_renewal_of_a_released_lease_fails(store: Arc<dyn Store>) {
     acquire(&store, 0, 3, None, at(50)).await;
     assert!(store.release_lease(CellId(0), member_id(3), Epoch(1)).await.unwrap());
-    assert!(!store.renew_lease(CellId(0), member_id(3), Epoch(1), at(90)).await.unwrap());
+    assert!(store.renew_lease(CellId(0), member_id(3), Epoch(1), at(90)).await.unwrap().is_none());
     assert_eq!(store.leases().await.unwrap(), [lease(0, 1, None, 50)]);
 }
 
 async fn a_renewal_of_no_lease_fails(store: Arc<dyn Store>) {
-    assert!(!store.renew_lease(CellId(0), member_id(3), Epoch(1), at(90)).await.unwrap());
+    assert!(store.renew_lease(CellId(0), member_id(3), Epoch(1), at(90)).await.unwrap().is_none());
     assert_eq!(store.leases().await.unwrap(), []);
 }
 
@@ -175,7 +183,7 @@ async fn a_deposed_holder_cannot_renew_or_release(store: Arc<dyn Store>) {
     acquire(&store, 0, 3, None, at(50)).await;
     acquire(&store, 0, 4, Some((Epoch(1), at(50))), at(90)).await;
     for epoch in [1, 2] {
-        assert!(!store.renew_lease(CellId(0), member_id(3), Epoch(epoch), at(99)).await.unwrap());
+        assert!(store.renew_lease(CellId(0), member_id(3), Epoch(epoch), at(99)).await.unwrap().is_none());
         assert!(!store.release_lease(CellId(0), member_id(3), Epoch(epoch)).await.unwrap());
     }
     assert_eq!(store.leases().await.unwrap(), [lease(0, 2, Some(4), 90)]);

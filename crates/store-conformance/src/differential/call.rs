@@ -90,7 +90,7 @@ impl Call {
             Self::Commit(transaction) => Answer::Outcomes(store.commit(transaction).await?),
             Self::AcquireLease(request) => Answer::Grant(store.acquire_lease(request).await?),
             Self::RenewLease(cell, member, epoch, end) => {
-                Answer::Flag(store.renew_lease(cell, member, epoch, end).await?)
+                Answer::Flag(store.renew_lease(cell, member, epoch, end).await?.is_some())
             }
             Self::ReleaseLease(cell, member, epoch) => {
                 Answer::Flag(store.release_lease(cell, member, epoch).await?)

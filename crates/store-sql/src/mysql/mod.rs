@@ -23,7 +23,7 @@ use self::param::{MysqlRow, params};
 use self::session::MysqlSession;
 use crate::batch_text::{self, Texts};
 use crate::dialect::Dialect;
-use crate::session::{Backend, Fault, ReadRows, Result, Work, chain, to_its_end};
+use crate::session::{Backend, Fault, ReadRows, Result, Work, chain, to_its_end, without_limit};
 use crate::store::SqlStore;
 use crate::tls::{self, Tls};
 use crate::transact::transact;
@@ -59,10 +59,12 @@ pub(crate) async fn open(url: String) -> Result<Arc<dyn Store>> {
     let pool = Pool::new(options_of(&url)?);
     let shared = Shared { pool, texts: Arc::new(Texts::new(batch_text::mysql)) };
     // Fails here and now when the server cannot be reached or refuses us.
-    let lent = shared.lend().await;
-    let lent = lent
-        .map_err(|fault| Error::Open(format!("cannot connect to MySQL: {}", chain(&Error::from(fault)))))?;
-    lent.give_back();
+    match tokio::time::timeout(POOL_WAIT, shared.pool.get_conn()).await {
+        Ok(Ok(conn)) => Lent::new(conn).give_back(),
+        Ok(Err(error)) if fault::is_away(&error) => return Err(Error::unavailable(error)),
+        Ok(Err(error)) => return Err(Error::Open(format!("cannot connect to MySQL: {}", chain(&error)))),
+        Err(late) => return Err(Error::unavailable(late)),
+    }
     Ok(Arc::new(SqlStore::new(Mysql(Arc::new(shared)))))
 }
 
@@ -129,6 +131,11 @@ impl Backend for Mysql {
     async fn transaction<W: Work>(&self, work: Arc<W>) -> Result<W::Answer, Fault> {
         let shared = Arc::clone(&self.0);
         to_its_end(async move { shared.transact(&*work).await }).await
+    }
+
+    async fn migration<W: Work>(&self, work: Arc<W>) -> Result<W::Answer, Fault> {
+        let shared = Arc::clone(&self.0);
+        without_limit(async move { shared.transact(&*work).await }).await
     }
 
     async fn read<T: Send + 'static>(

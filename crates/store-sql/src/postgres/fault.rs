@@ -1,5 +1,6 @@
 //! What PostgreSQL's errors mean for a transaction.
 
+use deadpool_postgres::PoolError;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
@@ -42,6 +43,19 @@ pub(super) fn of_commit(error: Error) -> Fault {
         Some(code) if is_worth_another_try(code) => Fault::Again(error.into()),
         Some(code) if ["23", "25", "53"].contains(&&code.code()[..2]) => Fault::Failed(error.into()),
         _ => Fault::Unknown(error.into()),
+    }
+}
+
+/// Whether a connection failed because the server is not there, or not ready yet: it starts, stops, or has no connection
+/// left. A wrong name, password or database is none of these.
+pub(super) fn is_away(error: &PoolError) -> bool {
+    match error {
+        PoolError::Timeout(_) => true,
+        PoolError::Backend(error) => match error.code() {
+            Some(code) => is_shutdown(code) || ["08", "53"].contains(&&code.code()[..2]),
+            None => error.is_closed() || crate::away::is_away(error),
+        },
+        _ => false,
     }
 }
 

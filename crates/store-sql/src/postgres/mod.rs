@@ -20,7 +20,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use self::param::{PostgresRow, Scalar};
 use self::session::PostgresSession;
 use crate::dialect::{Dialect, numbered};
-use crate::session::{Backend, Fault, ReadRows, Result, Work, chain, to_its_end};
+use crate::session::{Backend, Fault, ReadRows, Result, Work, chain, to_its_end, without_limit};
 use crate::store::SqlStore;
 use crate::tls::{self, Tls};
 use crate::transact::transact;
@@ -50,11 +50,10 @@ struct Shared {
 pub(crate) async fn open(url: String) -> Result<Arc<dyn Store>> {
     let pool = pool_of(&url)?;
     // Fails here and now when the server cannot be reached or refuses us.
-    drop(
-        pool.get()
-            .await
-            .map_err(|error| Error::Open(format!("cannot connect to PostgreSQL: {}", chain(&error))))?,
-    );
+    drop(pool.get().await.map_err(|error| match fault::is_away(&error) {
+        true => Error::unavailable(error),
+        false => Error::Open(format!("cannot connect to PostgreSQL: {}", chain(&error))),
+    })?);
     let shared = Shared { pool, texts: session::PostgresTexts::default() };
     Ok(Arc::new(SqlStore::new(Postgres(Arc::new(shared)))))
 }
@@ -132,6 +131,11 @@ impl Backend for Postgres {
     async fn transaction<W: Work>(&self, work: Arc<W>) -> Result<W::Answer, Fault> {
         let shared = Arc::clone(&self.0);
         to_its_end(async move { shared.transact(&*work).await }).await
+    }
+
+    async fn migration<W: Work>(&self, work: Arc<W>) -> Result<W::Answer, Fault> {
+        let shared = Arc::clone(&self.0);
+        without_limit(async move { shared.transact(&*work).await }).await
     }
 
     async fn read<T: Send + 'static>(

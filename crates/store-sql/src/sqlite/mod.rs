@@ -106,6 +106,10 @@ impl Backend for Sqlite {
         self.writer.run(work).await
     }
 
+    async fn migration<W: Work>(&self, work: Arc<W>) -> Result<W::Answer, Fault> {
+        self.writer.run(work).await
+    }
+
     async fn read<T: Send + 'static>(
         &self,
         text: Cow<'static, str>,

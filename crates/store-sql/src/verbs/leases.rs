@@ -5,6 +5,7 @@ use std::sync::Arc;
 use mainspring_model::{CellId, Epoch, Lease, MemberId, Pause, Timestamp};
 use mainspring_store::{LeaseGrant, LeaseRequest};
 
+use super::clock;
 use super::statement::{Query, Statement};
 use crate::dialect::Sql;
 use crate::rows::lease;
@@ -55,17 +56,30 @@ impl Work for Acquire {
     }
 }
 
-/// Moves the end of a lease that is still held, never backwards.
+/// Moves the end of a lease that is still held, never backwards, and reads the server's clock in the same transaction.
 pub(crate) async fn renew<B: Backend>(
     backend: &B,
     cell: CellId,
     member: MemberId,
     epoch: Epoch,
     expires_at: Timestamp,
-) -> Result<bool> {
+) -> Result<Option<Timestamp>> {
     let mut params = vec![expires_at.into(), expires_at.into()];
     params.extend(held(cell, member, epoch));
-    Ok(backend.transaction(Arc::new(Statement { text: RENEW, params })).await? == 1)
+    Ok(backend.transaction(Arc::new(Renew(Statement { text: RENEW, params }))).await?)
+}
+
+struct Renew(Statement);
+
+impl Work for Renew {
+    type Answer = Option<Timestamp>;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Option<Timestamp>, Fault> {
+        if self.0.run(session).await? != 1 {
+            return Ok(None);
+        }
+        clock::read(session).await.map(Some)
+    }
 }
 
 /// Gives a lease back.

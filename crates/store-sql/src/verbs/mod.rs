@@ -1,5 +1,6 @@
 //! One body for each verb of the contract, over any [`crate::session::Backend`].
 
+pub(crate) mod clock;
 pub(crate) mod commit;
 pub(crate) mod counters;
 pub(crate) mod explain;

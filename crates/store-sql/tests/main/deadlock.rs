@@ -30,7 +30,8 @@ async fn check(server: Server) {
     place.wait_for_waiter().await;
     other.try_execute(&touch(1)).await;
     other.try_execute("COMMIT").await;
-    let outcomes = tokio::time::timeout(Duration::from_secs(30), committing).await.unwrap().unwrap().unwrap();
+    let outcomes =
+        tokio::time::timeout(Duration::from_secs(600), committing).await.unwrap().unwrap().unwrap();
     assert_eq!(outcomes, [Outcome::Applied, Outcome::Applied]);
     place.remove().await;
 }

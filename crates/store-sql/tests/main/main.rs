@@ -11,6 +11,7 @@ mod cut;
 mod damage;
 mod deadlock;
 mod differential;
+mod migrations;
 mod plans;
 mod proxy;
 mod rows;

@@ -116,7 +116,7 @@ impl Place {
         let mut backdoor = self.backdoor().await;
         // No server tells when a wait begins, so it must be asked again and again; and MariaDB renews what it says about
         // transactions only when nobody asked for a tenth of a second.
-        for _ in 0..100 {
+        for _ in 0..4_000 {
             if !backdoor.column(&self.waiters()).await.is_empty() {
                 return;
             }
@@ -139,6 +139,15 @@ impl Place {
                 self.name
             ),
         }
+    }
+
+    /// For how long connections of a store have waited for a lock, by the server's clock.
+    pub(crate) fn longest_wait_ms(&self) -> String {
+        format!(
+            "SELECT (extract(epoch FROM clock_timestamp() - query_start) * 1000)::bigint FROM pg_stat_activity \
+             WHERE wait_event_type = 'Lock' AND application_name = 'mainspring-{}'",
+            self.name
+        )
     }
 
     /// Kills the connections that wait for a lock.
@@ -204,7 +213,7 @@ impl Backdoor {
     }
 
     /// The first column of the answer, as numbers.
-    async fn column(&mut self, text: &str) -> Vec<i64> {
+    pub(crate) async fn column(&mut self, text: &str) -> Vec<i64> {
         match self {
             Self::Sqlite(_) => unreachable!("not asked of SQLite"),
             Self::Postgres(client) => {

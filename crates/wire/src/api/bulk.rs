@@ -10,8 +10,12 @@ use utoipa::ToSchema;
 pub struct BulkRequest {
     /// What to do.
     pub action: BulkAction,
-    /// Which runs; the language of `GET /v1/runs?q=`.
+    /// Which runs; the language of `GET /v1/runs?q=`. Without a word it is refused, unless `all` is true.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub q: String,
+    /// Every run that the caller may act on, instead of a query.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all: bool,
     /// Only count. The default: to act, say `false`.
     #[serde(default = "yes")]
     pub preview: bool,

@@ -65,6 +65,9 @@ pub struct Cell {
     /// Nodes that its owner knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<usize>,
+    /// How often its owner gave it up and loaded it anew since the owner's process started: each time is a defect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setbacks: Option<u64>,
 }
 
 /// A wish that a cell starts nothing (or, when it is resumed, that it starts again).

@@ -37,6 +37,21 @@ pub struct Job {
     /// What a `PUT` changed in the specification.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
+    /// What a `PUT` accepts although it is probably a mistake.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<JobWarning>,
+}
+
+/// Something in a specification that is accepted although it is probably a mistake.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct JobWarning {
+    /// Where: `triggers[0].after`.
+    pub path: String,
+    /// What is odd about it.
+    pub message: String,
+    /// The name of a job that is not there, if that is what is odd.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing_job: Option<String>,
 }
 
 /// What became of a `PUT`. With `dry_run=true`, what would.
@@ -135,6 +150,7 @@ impl From<&mainspring_model::Job> for Job {
             spec: None,
             outcome: None,
             changes: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 }

@@ -45,7 +45,7 @@ pub use cause::Cause;
 pub use cluster::{Cell, Cluster, Health, PauseCell, Readiness, SchedulerMember};
 pub use doctor::{Doctor, Finding, Severity};
 pub use hook::{Delivered, HookToken, HookTokenRequest};
-pub use job::{Change, Job, JobDiff, JobVersion, NoteRequest, Pause, PutOutcome};
+pub use job::{Change, Job, JobDiff, JobVersion, JobWarning, NoteRequest, Pause, PutOutcome};
 pub use load::{Crowd, CrowdTrigger, LoadReport, LoadRequest, PoolLoad, Spread};
 pub use log::{LogLine, LogPage, LogStream};
 pub use member::{Member, PutMember, Role};

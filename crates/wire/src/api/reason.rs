@@ -12,7 +12,7 @@ use super::Time;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Reason {
     /// The kind: `begin_time`, `backoff`, `concurrency`, `rate_limit`, `resources`, `no_node`, `suspect`, `priority`,
-    /// `paused`, `cell_paused`, `quarantined` or `overflow`.
+    /// `paused`, `cell_paused`, `quarantined`, `overflow`, or `no_owner` when no scheduler can be asked.
     pub kind: String,
     /// A sentence.
     pub message: String,
@@ -138,6 +138,33 @@ impl From<&Model> for Reason {
 }
 
 impl Reason {
+    /// No scheduler owns the run's cell: for the moment, or, for a cell beyond the cluster's number of cells, ever.
+    pub fn no_owner(cell: CellId, is_forever: bool) -> Self {
+        let (message, remedy, message_zh, remedy_zh) = match is_forever {
+            false => (
+                format!("no scheduler owns {cell} at the moment"),
+                "wait a few seconds for a takeover; if it lasts, start a server with the role scheduler",
+                format!("目前没有调度器负责 cell {}", cell.0),
+                "等待几秒，其他调度器会接管；若一直如此，请启动带 scheduler 角色的服务器",
+            ),
+            true => (
+                format!("no server ever owns {cell}: the cluster has fewer cells"),
+                "end it with `mainspring cancel RUN`, and submit it anew",
+                format!("没有服务器会负责 cell {}：集群的 cell 数更少", cell.0),
+                "用 `mainspring cancel RUN` 结束它，然后重新提交",
+            ),
+        };
+        let (remedy, remedy_zh) = (remedy.to_owned(), remedy_zh.to_owned());
+        Self {
+            kind: "no_owner".into(),
+            message,
+            remedy,
+            message_zh,
+            remedy_zh,
+            ..Self::from(&Model::Overflow)
+        }
+    }
+
     /// Puts names into the commands that the remedy tells of, so that they can be typed as they are.
     pub fn name(&mut self, head: &RunHead, job: Option<&str>, cell: CellId) {
         let mut job = job.unwrap_or("JOB").to_owned();

@@ -47,6 +47,12 @@ pub struct Trigger {
     /// Who paused it and why; absent when it is not paused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause: Option<Pause>,
+    /// Who paused its job and why: nothing fires meanwhile; absent when the job is not paused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job_pause: Option<Pause>,
+    /// The jobs that it follows or needs and that are not there: it does not fire until they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_jobs: Vec<String>,
     /// Its last run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_run: Option<RunId>,

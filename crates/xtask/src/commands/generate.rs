@@ -8,39 +8,30 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 
 use crate::process;
+use crate::programs::{MAINSPRING, Program, Programs};
 use crate::workspace::Workspace;
 
 /// A committed file that a command writes to its standard output.
 pub(crate) struct Generated {
-    /// Arguments for `cargo`.
-    pub(crate) command: &'static [&'static str],
+    pub(crate) program: Program,
+    /// Arguments for the program.
+    pub(crate) arguments: &'static [&'static str],
     /// From the root of the checkout.
     pub(crate) file: &'static str,
 }
 
 /// Every file that is made from code.
 pub(crate) const GENERATED: &[Generated] = &[
-    Generated {
-        command: &["run", "--quiet", "--package", "mainspring-model", "--example", "states_md"],
-        file: "docs/states.md",
-    },
-    Generated {
-        command: &["run", "--quiet", "--package", "mainspring-model", "--example", "job_schema"],
-        file: "docs/job.schema.json",
-    },
-    Generated {
-        command: &["run", "--quiet", "--package", "mainspring-server", "--example", "openapi"],
-        file: "docs/openapi.json",
-    },
-    Generated {
-        command: &["run", "--quiet", "--package", "mainspring-cli", "--", "reference"],
-        file: "docs/cli.md",
-    },
+    Generated { program: Program::Example("states_md"), arguments: &[], file: "docs/states.md" },
+    Generated { program: Program::Example("job_schema"), arguments: &[], file: "docs/job.schema.json" },
+    Generated { program: Program::Example("openapi"), arguments: &[], file: "docs/openapi.json" },
+    Generated { program: MAINSPRING, arguments: &["reference"], file: "docs/cli.md" },
 ];
 
 pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
+    let programs = build(workspace)?;
     for generated in GENERATED {
-        let fresh = generated.produce(workspace)?;
+        let fresh = generated.produce(&programs)?;
         let path = workspace.path(generated.file);
         if fs::read_to_string(&path).is_ok_and(|committed| committed == fresh) {
             println!("{} is unchanged", generated.file);
@@ -52,10 +43,16 @@ pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Builds the programs that write the files.
+pub(crate) fn build(workspace: &Workspace) -> Result<Programs> {
+    let programs: Vec<Program> = GENERATED.iter().map(|generated| generated.program).collect();
+    Programs::build(workspace, &programs)
+}
+
 impl Generated {
     /// What the file should contain.
-    pub(crate) fn produce(&self, workspace: &Workspace) -> Result<String> {
-        process::output_of(&mut workspace.cargo(self.command))
+    pub(crate) fn produce(&self, programs: &Programs) -> Result<String> {
+        process::output_of(programs.command(self.program).args(self.arguments))
             .with_context(|| format!("cannot generate {}", self.file))
     }
 }

@@ -2,6 +2,8 @@
 //! `contract`, `process`.
 
 pub(crate) mod api;
+pub(crate) mod chaos;
+pub(crate) mod console;
 pub(crate) mod cron;
 pub(crate) mod db;
 pub(crate) mod generate;

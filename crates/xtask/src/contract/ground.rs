@@ -15,8 +15,8 @@ use super::role::Role;
 use crate::database::{Home, Kind, Server, ServerProcess};
 use crate::{interrupt, process};
 
-/// How long the agent may take to join, and the first runs to end.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// A guard against a hang: the agent joins and the first runs end within a few seconds.
+const PATIENCE: Duration = Duration::from_secs(600);
 /// The name of a namespace and of jobs. Generators of requests come to it first, so that they find something.
 const NAME: &str = "0";
 const JOB: &str = "name: \"0\"\nprocess:\n  command: sh\n  args: [-c, \"echo hello; echo oops >&2\"]\n";
@@ -51,6 +51,9 @@ impl Ground {
         without_settings(&mut command);
         command.args(["agent", "--name", "contract", "--server", server.url(), "--data"]).arg(&data);
         command.env("MAINSPRING_JOIN_TOKEN", text(&joined, "token")?);
+        if rustix::process::geteuid().is_root() {
+            command.env("MAINSPRING_AGENT__TASK_USER", "root");
+        }
         let agent =
             ServerProcess::spawn(command, &agent_home, Signal::TERM).context("cannot start the agent")?;
         let ground = Self { _agent: agent, _leftovers: leftovers, agent_home, server, person };
@@ -102,7 +105,10 @@ impl Ground {
                 return Ok(());
             }
             if Instant::now() >= deadline {
-                bail!("no run has failed after {} s", PATIENCE.as_secs());
+                bail!(
+                    "no run has failed within the time limit of {} s, a guard against a hang",
+                    PATIENCE.as_secs()
+                );
             }
             thread::sleep(process::POLL_INTERVAL);
         }
@@ -136,6 +142,8 @@ impl Kind for Api {
         command.arg("server").arg("--data").arg(&self.data);
         command.arg("--store").arg(format!("sqlite:{}", self.data.join("store.db").display()));
         command.arg("--listen").arg(format!("127.0.0.1:{port}"));
+        // Thousands of requests with wrong tokens come from one address.
+        command.env("MAINSPRING_SERVER__WRONG_CREDENTIALS_PER_MINUTE", "1000000");
         command
     }
 

@@ -69,6 +69,7 @@ FIELDS_BEYOND = {
     "namespace",  # lengths of the whole and of its parts
     "patience",  # a duration
     "pool",  # a name
+    "q",  # a query, or all that is said aloud
     "ttl",  # a duration
 }
 

@@ -5,6 +5,7 @@
 //! once never meet. Durability settings are the servers' defaults: what we measure is what users get.
 
 mod account;
+mod breakable;
 mod databases;
 mod home;
 mod install;
@@ -15,6 +16,7 @@ mod postgres;
 mod server;
 
 pub(crate) use account::we_are_root;
+pub(crate) use breakable::BreakablePostgres;
 pub(crate) use databases::Databases;
 pub(crate) use home::Home;
 pub(crate) use locate::program;

@@ -24,6 +24,11 @@ const ICU_SINCE_VERSION: u32 = 15;
 
 /// Starts a new server with an empty database in it.
 pub(super) fn start(programs: PostgresPrograms) -> Result<Server> {
+    Ok(start_with_kind(programs)?.1)
+}
+
+/// The same, with what is needed to start it again.
+pub(super) fn start_with_kind(programs: PostgresPrograms) -> Result<(Postgres, Server)> {
     let home = Home::create("postgres")?;
     let postgres = Postgres {
         data: home.path("data"),
@@ -34,10 +39,10 @@ pub(super) fn start(programs: PostgresPrograms) -> Result<Server> {
     postgres.initialise(&home).context("cannot prepare PostgreSQL")?;
     let server = Server::start(&postgres, home)?;
     postgres.create_database(server.port()).context("cannot create the test database")?;
-    Ok(server)
+    Ok((postgres, server))
 }
 
-struct Postgres {
+pub(super) struct Postgres {
     programs: PostgresPrograms,
     data: PathBuf,
     superuser_password: String,

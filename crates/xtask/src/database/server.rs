@@ -16,7 +16,8 @@ use rustix::process::{Signal, kill_process, kill_process_group};
 use super::home::Home;
 use crate::{interrupt, process};
 
-const READY_LIMIT: Duration = Duration::from_secs(60);
+/// A guard against a server that hangs; a start takes about a second.
+const READY_LIMIT: Duration = Duration::from_secs(600);
 const STOP_LIMIT: Duration = Duration::from_secs(20);
 const CONNECT_LIMIT: Duration = Duration::from_secs(1);
 /// Between choosing a free port and the server's use of it somebody else may take it; then another is tried.
@@ -75,6 +76,30 @@ impl Server {
         &self.url
     }
 
+    /// Ends the process by this signal; false when it has ended before. Its data stays.
+    pub(crate) fn stop(&mut self, signal: Signal) -> Result<bool> {
+        let child = &mut self.process.child;
+        if child.try_wait().context("cannot look at the server")?.is_some() {
+            return Ok(false);
+        }
+        let pid = process::pid(child)?;
+        kill_process(pid, signal).context("cannot stop the server")?;
+        if process::wait_at_most(child, STOP_LIMIT)?.is_none() {
+            kill_process_group(pid, Signal::KILL).context("cannot kill the server")?;
+            child.wait().context("cannot wait for the server")?;
+        }
+        Ok(true)
+    }
+
+    /// Starts it again on its data and its port if it has ended; does not wait until it answers.
+    pub(crate) fn start_again<K: Kind>(&mut self, kind: &K) -> Result<()> {
+        if self.process.child.try_wait().context("cannot look at the server")?.is_some() {
+            self.process = ServerProcess::spawn(kind.command(&self.home, self.port), &self.home, K::STOP)
+                .with_context(|| format!("cannot start {} again", self.name))?;
+        }
+        Ok(())
+    }
+
     /// Fails with the server's last words when it has died.
     pub(crate) fn check_alive(&mut self) -> Result<()> {
         match self.process.child.try_wait().context("cannot look at the server")? {
@@ -121,7 +146,7 @@ impl ServerProcess {
             if Instant::now() >= deadline {
                 let seconds = READY_LIMIT.as_secs();
                 bail!(
-                    "{} was not ready after {seconds} s; its last words:\n{}",
+                    "{} was not ready within the time limit of {seconds} s, a guard against a hang; its last words:\n{}",
                     kind.name(),
                     home.log_tail()
                 );

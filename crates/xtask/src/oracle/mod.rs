@@ -6,6 +6,7 @@ use std::fs::File;
 use anyhow::{Context, Result, bail};
 
 use crate::process;
+use crate::programs::{Program, Programs};
 use crate::python::{Environment, Wanted};
 use crate::workspace::Workspace;
 
@@ -17,16 +18,17 @@ pub(crate) const PYTHON: Wanted = Wanted {
     list: "crates/xtask/src/oracle/requirements.txt",
 };
 
+/// The example that writes what our evaluator says.
+const CASES: Program = Program::Example("cases");
+
 /// Compares what our evaluator says with what the oracle says.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
-    let build = ["build", "--quiet", "--package", "mainspring-cron", "--example", "cases"];
-    process::run(&mut workspace.cargo(&build)).context("the example does not build")?;
+    let programs = Programs::build(workspace, &[CASES])?;
     let target = workspace.target_directory()?;
     let python = Environment::ensure(&target, &PYTHON)?;
     let cases = target.join("oracle-cases.jsonl");
     let file = File::create(&cases).with_context(|| format!("cannot write {}", cases.display()))?;
-    let mut example = process::command(target.join("debug").join("examples").join("cases"));
-    let said = example.stdout(file).status().context("the example does not run")?;
+    let said = programs.command(CASES).stdout(file).status().context("the example does not run")?;
     if !said.success() {
         bail!("the example ended with {said}");
     }

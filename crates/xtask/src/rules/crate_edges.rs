@@ -37,9 +37,10 @@ const ALLOWED: &[Edges] = &[
     Edges { from: "sidecar", to: &["model"], to_in_tests: &[] },
     Edges { from: "agent", to: &["model", "wire", "blob", "sidecar"], to_in_tests: &[] },
     Edges { from: "client", to: &["model", "wire"], to_in_tests: &[] },
+    Edges { from: "console", to: &[], to_in_tests: &[] },
     Edges {
         from: "server",
-        to: &["model", "store", "store-sql", "store-mem", "engine", "wire", "blob", "app"],
+        to: &["model", "store", "store-sql", "store-mem", "engine", "wire", "blob", "app", "console"],
         to_in_tests: &["client"],
     },
     Edges { from: "cli", to: &["model", "wire", "client", "server", "agent", "sidecar"], to_in_tests: &[] },
@@ -49,6 +50,8 @@ const ALLOWED: &[Edges] = &[
         to: &["model", "store", "store-mem", "store-sql", "engine", "client"],
         to_in_tests: &[],
     },
+    Edges { from: "chaos", to: &[], to_in_tests: &[] },
+    Edges { from: "xtask", to: &["chaos"], to_in_tests: &[] },
 ];
 
 pub(super) const RULE: Rule = Rule {

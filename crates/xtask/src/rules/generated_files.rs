@@ -7,15 +7,16 @@ use std::fs;
 use anyhow::Result;
 
 use super::{Findings, Rule, Subject};
-use crate::commands::generate::GENERATED;
+use crate::commands::generate::{self, GENERATED};
 
 pub(super) const RULE: Rule =
     Rule { name: "generated files", remedy: "run `cargo xtask generate` and commit the difference", check };
 
 fn check(subject: &Subject<'_>) -> Result<Findings> {
+    let programs = generate::build(subject.workspace)?;
     let mut failures = Vec::new();
     for generated in GENERATED {
-        let fresh = generated.produce(subject.workspace)?;
+        let fresh = generated.produce(&programs)?;
         let committed = fs::read_to_string(subject.workspace.path(generated.file)).ok();
         failures.extend(difference(generated.file, committed.as_deref(), &fresh));
     }

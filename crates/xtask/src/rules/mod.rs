@@ -11,21 +11,25 @@ mod generated_files;
 mod lexer;
 mod licences;
 mod module_docs;
+mod open_flags;
 mod pure_core;
 mod rule;
 mod sql_place;
 
 pub(crate) use rule::{Findings, Rule, Subject};
 
-/// Every rule, cheapest first.
-pub(crate) const ALL: &[Rule] = &[
+/// Rules that read the checkout and build nothing, cheapest first.
+pub(crate) const OF_SOURCES: &[Rule] = &[
     file_sizes::RULE,
     file_names::RULE,
     module_docs::RULE,
     pure_core::RULE,
     sql_place::RULE,
+    open_flags::RULE,
     crate_edges::RULE,
     banned_crates::RULE,
     licences::RULE,
-    generated_files::RULE,
 ];
+
+/// Rules that run programs of the workspace, which are built first.
+pub(crate) const OF_PROGRAMS: &[Rule] = &[generated_files::RULE];

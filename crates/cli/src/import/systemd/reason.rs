@@ -29,9 +29,7 @@ pub(super) fn reason(key: &str) -> &'static str {
             "`retry` says what happens after a failure; it is 0 here"
         }
         "SuccessExitStatus" => "a rule of `retry` with `then: ignore` counts an exit code as success",
-        "MemoryMax" | "MemoryHigh" | "MemoryLimit" => {
-            "`resources: {memory: …}` reserves memory and is its limit too"
-        }
+        "MemoryHigh" => "`resources: {memory: …}` reserves memory and is its limit too",
         "CPUQuota" | "CPUWeight" | "CPUShares" => "`resources: {cpu: …}` reserves cores",
         "Nice" | "IOSchedulingClass" | "IOSchedulingPriority" | "IOWeight" | "CPUSchedulingPolicy" => {
             "tasks run with the priority of the agent; `priority` orders those that wait"

@@ -27,6 +27,8 @@ const KNOWN: &[&str] = &[
     "TimeoutStopSec",
     "TimeoutSec",
     "RuntimeMaxSec",
+    "MemoryMax",
+    "MemoryLimit",
 ];
 /// Values that say what is so here anyway.
 const SAME: &[(&str, &[&str])] = &[
@@ -54,6 +56,7 @@ impl Service<'_> {
         self.surround(&mut task);
         draft.set_task(task);
         self.time_limits(draft);
+        self.memory(draft);
         // A timer that elapses while its service runs starts nothing.
         draft.concurrency = Some(json!({ "limit": 1, "overlap": "skip" }));
         self.kind();
@@ -185,6 +188,25 @@ impl Service<'_> {
         }
     }
 
+    /// The most memory: it is reserved here, and the limit of the whole task.
+    fn memory(&mut self, draft: &mut Draft) {
+        let limit = ["MemoryMax", "MemoryLimit"].into_iter().find_map(|key| self.unit.last(SERVICE, key));
+        let Some(limit) = limit.filter(|limit| !matches!(limit.value.as_str(), "" | "infinity")) else {
+            return;
+        };
+        match size(&limit.value) {
+            Some(size) => {
+                draft.resources.insert("memory", size);
+                self.notes.push(limit.place().differs("it is reserved too: a node has to have so much free"));
+            }
+            None => {
+                let why =
+                    format!("`{}` is no number of bytes; write `resources: {{memory: …}}`", limit.value);
+                self.notes.push(limit.place().left_out(why));
+            }
+        }
+    }
+
     /// A limit in time; none when it is for ever, which systemd also writes as 0.
     fn span(&mut self, assignment: &Assignment) -> Option<Duration> {
         match span::parse(&assignment.value) {
@@ -225,6 +247,17 @@ impl Service<'_> {
                 self.notes.push(assignment.place().no_equal(reason(key)));
             }
         }
+    }
+}
+
+/// A size as a job file writes it: systemd's suffixes are powers of 1024.
+fn size(text: &str) -> Option<String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    digits.parse::<u64>().ok().filter(|number| *number > 0)?;
+    match &text[digits.len()..] {
+        "" | "B" => Some(digits.to_owned()),
+        unit @ ("K" | "M" | "G" | "T") => Some(format!("{digits}{unit}i")),
+        _ => None,
     }
 }
 

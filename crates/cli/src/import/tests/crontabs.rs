@@ -177,7 +177,8 @@ fn an_assignment_holds_for_what_is_below_it() {
     assert_eq!(script(b).interpreter, ["/bin/bash".into()]);
     assert_eq!(script(b).cwd.as_ref().unwrap().as_str(), "/srv/my shop");
     assert_eq!(script(b).env["PATH"].as_str(), "/opt/bin:/bin");
-    let token = script(b).env["TOKEN"].render(&serde_json::json!({}), 1_000);
+    let token =
+        script(b).env["TOKEN"].render(&serde_json::json!({}), &mut mainspring_model::spec::Budget::default());
     assert_eq!(token.unwrap(), "{{ x }}", "a value is no template");
     assert!(script(c).interpreter.is_empty());
     assert_eq!((script(c).env["TZ"].as_str(), c.spec.triggers[0].jitter.as_secs()), ("Europe/Paris", 900));
@@ -253,7 +254,12 @@ fn input_follows_a_percent() {
     let import = user("0 9 * * * mail -s \"100\\% {{ done }}\" ops%Hello,%{{ all }}%");
     let job = one(&import);
     assert_eq!(&*script(job).text, "mail -s \"100% {{ done }}\" ops");
-    let input = script(job).stdin.as_ref().unwrap().render(&serde_json::json!({}), 1_000).unwrap();
+    let input = script(job)
+        .stdin
+        .as_ref()
+        .unwrap()
+        .render(&serde_json::json!({}), &mut mainspring_model::spec::Budget::default())
+        .unwrap();
     assert_eq!(input, "Hello,\n{{ all }}\n");
 }
 

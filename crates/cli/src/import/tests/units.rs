@@ -232,7 +232,11 @@ fn surroundings_and_limits() {
         (process.user.as_deref(), process.cwd.as_ref().unwrap().as_str()),
         (Some("shop"), "/srv/shop")
     );
-    let render = |name: &str| process.env[name].render(&serde_json::json!({}), 1_000).unwrap();
+    let render = |name: &str| {
+        process.env[name]
+            .render(&serde_json::json!({}), &mut mainspring_model::spec::Budget::default())
+            .unwrap()
+    };
     assert_eq!((render("A"), render("B"), render("C")), ("1".into(), "x y".into(), "{{z}}".into()));
     assert_eq!(job.spec.timeout.run.map(|run| run.as_secs()), Some(120));
     for words in ["a.service:8: `EnvironmentFile=/etc/default/a`", "`Nice=5`", "`PrivateTmp=yes`"] {
@@ -251,6 +255,25 @@ fn surroundings_and_limits() {
     {
         assert_noted(&service(&format!("Type={kind}\nExecStart=/bin/a")), Kind::Differs, words);
     }
+}
+
+#[test]
+fn the_most_memory_is_reserved() {
+    for (value, bytes) in
+        [("512M", Some(512 << 20)), ("1073741824", Some(1 << 30)), ("2G", Some(2 << 30)), ("infinity", None)]
+    {
+        let import = service(&format!("ExecStart=/bin/a\nMemoryMax={value}"));
+        let memory = one(&import).spec.resources.memory_bytes;
+        assert_eq!(memory, bytes.unwrap_or_default(), "{value}");
+        let notes = if bytes.is_some() { 1 } else { 0 };
+        assert_eq!(one(&import).text.matches("MemoryMax").count(), notes, "{}", one(&import).text);
+    }
+    assert_noted(
+        &service("ExecStart=/bin/a\nMemoryMax=1G"),
+        Kind::Differs,
+        "a node has to have so much free",
+    );
+    assert_noted(&service("ExecStart=/bin/a\nMemoryMax=80%"), Kind::LeftOut, "`80%` is no number of bytes");
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub struct MomentsRead {
     /// The ledger's lines about them, in its order.
     pub lines: Vec<Occurrence>,
     /// The runs of those lines, as far as they are known: how they stand, and who wrote that.
-    pub runs: Vec<(RunId, RunState, Epoch)>,
+    pub runs: Vec<(RunId, RunState, Epoch, Option<Timestamp>)>,
 }
 
 impl Backfill {
@@ -127,7 +127,10 @@ impl MomentsRead {
 
     /// What was read.
     pub fn of(query: MomentsQuery, lines: Vec<Occurrence>, runs: &[Run]) -> Self {
-        let runs = runs.iter().map(|run| (run.head.id, run.status.state, run.status.epoch)).collect();
+        let runs = runs
+            .iter()
+            .map(|run| (run.head.id, run.status.state, run.status.epoch, run.status.finished_at))
+            .collect();
         Self { query, lines, runs }
     }
 
@@ -149,11 +152,12 @@ impl MomentsRead {
     }
 
     pub(super) fn state(&self, run: RunId) -> Option<RunState> {
-        self.run(run).map(|(state, _)| state)
+        self.run(run).map(|(state, ..)| state)
     }
 
-    /// How a run stands, and who wrote that.
-    pub(crate) fn run(&self, run: RunId) -> Option<(RunState, Epoch)> {
-        self.runs.iter().find(|(known, ..)| *known == run).map(|(_, state, epoch)| (*state, *epoch))
+    /// How a run stands, who wrote that, and when it ended.
+    pub(crate) fn run(&self, run: RunId) -> Option<(RunState, Epoch, Option<Timestamp>)> {
+        let found = self.runs.iter().find(|(known, ..)| *known == run);
+        found.map(|(_, state, epoch, at)| (*state, *epoch, *at))
     }
 }

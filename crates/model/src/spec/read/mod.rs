@@ -109,6 +109,18 @@ impl Reader {
         }
     }
 
+    /// A map of fields, where one number says the same in short.
+    fn fields_or_number<'r, 'v>(
+        &'r mut self,
+        section: &'static str,
+        value: &'v Value,
+    ) -> Option<Fields<'r, 'v>> {
+        match value {
+            Value::Object(map) => Some(Fields::new(self, section, map)),
+            other => self.expected("a number or a map", other),
+        }
+    }
+
     /// Reports that something else was expected here.
     fn expected<T>(&mut self, what: &str, found: &Value) -> Option<T> {
         self.problem(format!("expected {what}, found {}", describe(found)));

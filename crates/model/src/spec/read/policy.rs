@@ -53,7 +53,7 @@ pub(super) fn concurrency(reader: &mut Reader, value: &Value) -> Option<Option<C
     if value.is_number() {
         return count(reader, value).map(|limit| Some(Concurrency::new(limit)));
     }
-    let mut fields = reader.fields("concurrency", value)?;
+    let mut fields = reader.fields_or_number("concurrency", value)?;
     let words: Vec<(&str, Option<Overlap>)> = [("allow", None)]
         .into_iter()
         .chain(Overlap::ALL.map(|overlap| (overlap.name(), Some(overlap))))

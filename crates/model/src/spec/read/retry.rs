@@ -22,7 +22,7 @@ pub(super) fn retry(reader: &mut Reader, value: &Value) -> Option<Retry> {
         let max = integer(0..=RETRIES_MAX)(reader, value)?;
         return Some(Retry { max, ..Retry::default() });
     }
-    let mut fields = reader.fields("retry", value)?;
+    let mut fields = reader.fields_or_number("retry", value)?;
     let retry = Retry {
         max: fields.optional("max", integer(0..=RETRIES_MAX)).unwrap_or(Retry::MAX_DEFAULT),
         backoff: fields.or_default("backoff", backoff),

@@ -19,7 +19,7 @@ use crate::limits::{COUNT_MAX, LINE_BYTES_MAX, TRIGGER_CALENDARS_MAX, TRIGGER_NE
 use crate::name::Name;
 use crate::spec::read::check_value;
 use crate::spec::{
-    After, Days, LogicalTime, Misfire, MisfirePolicy, Need, On, Parameters, Presence, Problem, Template,
+    After, Days, Misfire, MisfirePolicy, Need, On, ParameterType, Parameters, Presence, Problem, Template,
     Trigger, When,
 };
 use crate::time::{self, Timestamp};
@@ -352,18 +352,21 @@ pub(super) fn check_parameters(reader: &mut Reader, triggers: &[Trigger], parame
 }
 
 fn check_one(reader: &mut Reader, trigger: &Trigger, parameters: &Parameters) {
-    let time = LogicalTime::new(Timestamp::ZERO, &trigger.zone());
     for (name, value) in &trigger.parameters {
         let wrong = match (parameters.0.get(name), value) {
             (None, _) => Some("the job has no such parameter".to_owned()),
             (Some(parameter), Value::String(text)) => {
-                let template = Template::from(text.as_str());
-                // What a call brings is known when it comes.
-                if matches!(trigger.when, When::Webhook { .. }) && !template.is_plain() {
-                    continue;
+                // A check renders nothing: what a template gives is known at the moment or with the call. That of a moment
+                // is text.
+                let is_plain = Template::from(text.as_str()).is_plain();
+                let takes_text = matches!(
+                    parameter.kind,
+                    ParameterType::String { .. } | ParameterType::Enum { .. } | ParameterType::Json
+                );
+                match matches!(trigger.when, When::Webhook { .. }) || takes_text {
+                    true if !is_plain => None,
+                    _ => check_value(&parameter.kind, value).err(),
                 }
-                let rendered = template.render_at(&time, 10_000);
-                rendered.and_then(|text| check_value(&parameter.kind, &Value::String(text))).err()
             }
             (Some(parameter), value) => check_value(&parameter.kind, value).err(),
         };

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::http::answer::{Answer, json, located};
 use crate::http::body::{media_type, read};
-use crate::http::caller::Anonymous;
+use crate::http::caller::{Anonymous, Guess};
 use crate::http::edge::Edge;
 use crate::http::params::PathParts;
 use crate::http::route::Route;
@@ -38,6 +38,8 @@ async fn call(
 ) -> Answer {
     let headers = request.headers().clone();
     let media_type = media_type(&headers);
+    let guess = Guess::of(request.extensions(), &edge);
+    guess.check()?;
     let body = read(request, CALL_BYTES_MAX).await?;
     let request = HookRequest {
         token: path.text("token"),
@@ -45,7 +47,7 @@ async fn call(
         media_type: media_type.as_deref(),
         headers: texts(&headers),
     };
-    let delivered = edge.app.call_hook(request, &from).await?;
+    let delivered = guess.judge(edge.app.call_hook(request, &from).await)?;
     let status = if delivered.duplicate { StatusCode::OK } else { StatusCode::CREATED };
     located(json(status, &delivered), &format!("/v1/runs/{}", delivered.id))
 }

@@ -41,6 +41,9 @@ pub(super) fn routes() -> Vec<Route> {
             .query::<InNamespace>()
             .conditional()
             .answers_raw(204, "It is gone.", None),
+        Route::post("/v1/jobs/{job}/confirm", Operation::JobConfirm, confirm)
+            .query::<InNamespace>()
+            .answers_raw(204, "What is stored of it counts: no firing goes by an older version.", None),
         Route::get("/v1/jobs/{job}/versions", Operation::JobVersions, versions)
             .query::<VersionsQuery>()
             .answers_page::<api::JobVersion>("Versions, newest first."),
@@ -167,6 +170,16 @@ async fn delete(
     headers: HeaderMap,
 ) -> Answer {
     edge.app.delete_job(&caller, &query.or_default(), path.text("job"), condition(&headers)?).await?;
+    empty()
+}
+
+async fn confirm(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(query): Query<InNamespace>,
+) -> Answer {
+    edge.app.confirm_job(&caller, &query.or_default(), path.text("job")).await?;
     empty()
 }
 

@@ -93,7 +93,7 @@ async fn text(edge: Arc<Edge>, caller: &Caller, run: RunId, query: LogQuery) -> 
             Ok(page) => page,
             Err(error) => return Some((Err(cut(error)), (edge, target, query, None))),
         };
-        let text: String = page.lines.iter().map(|line| line.text.as_str()).collect();
+        let text: Vec<u8> = page.lines.iter().flat_map(|line| line.content().into_owned()).collect();
         let more = page.next_offset > query.offset && page.next_offset < page.length;
         query.offset = page.next_offset;
         let next = if more { Some(edge.app.read_log(&target, query).await) } else { None };
@@ -108,7 +108,7 @@ fn text_follow(follow: Follow) -> Response {
         loop {
             match follow.next().await {
                 Some(Item::Line(line, _)) => {
-                    return Some((Ok::<Bytes, io::Error>(line.text.into()), Some(follow)));
+                    return Some((Ok::<Bytes, io::Error>(line.content().into_owned().into()), Some(follow)));
                 }
                 Some(Item::Attempt(_)) => {}
                 Some(Item::End) => return None,

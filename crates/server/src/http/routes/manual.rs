@@ -9,7 +9,7 @@ use mainspring_app::Operation;
 use serde_json::json;
 
 use crate::http::route::Route;
-use crate::http::{docs, front, openapi};
+use crate::http::{console, docs, openapi};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -17,7 +17,7 @@ pub(super) fn routes() -> Vec<Route> {
             doc.answers_as(200, "The schema.", &[("application/json", json!({"type": "object"}))])
         }),
         Route::get("/docs", Operation::Manual, page).answers_raw(200, "The page.", Some("text/html")),
-        Route::get("/", Operation::Front, front::page).answers_raw(200, "The page.", Some("text/html")),
+        Route::get("/", Operation::Front, console::page).answers_raw(200, "The page.", Some("text/html")),
     ]
 }
 

@@ -1,0 +1,41 @@
+import { equal, overflow, settled } from "../world.mjs";
+
+/** No page scrolls sideways on a phone, in either language, and what is touched is large enough. */
+export async function flow(world) {
+  const long = `a${"very-long-name-".repeat(6)}z`.slice(0, 60);
+  await world.job("long", `name: ${long}\nscript: echo ${"x".repeat(400)}; exit 3\nretry: 0\n`);
+  const id = await world.run(long);
+  await world.cli("wait", id).catch(() => {});
+  for (const language of ["en", "zh"]) {
+    const page = await world.page({ width: 390, height: 844, language, hasTouch: true, isMobile: true });
+    for (const path of [
+      "/",
+      "/runs",
+      `/runs/${id}`,
+      `/runs/${id}?tab=events`,
+      `/runs/${id}?tab=attempts`,
+      "/jobs",
+      `/jobs/${long}?ns=default`,
+      `/jobs/${long}?ns=default&tab=versions`,
+      "/nodes",
+    ]) {
+      await page.goto(world.base + path);
+      await page.getByRole("heading", { level: 1 }).first().waitFor();
+      await settled(page);
+      equal(Math.max(0, await overflow(page)), 0, `sideways scroll of ${path} in ${language}`);
+      const small = await page.evaluate(() =>
+        [
+          ...document.querySelectorAll(
+            ".ms-head button, .ms-head a.mantine-Button-root, .ms-nav a, .ms-top button, .ms-views button",
+          ),
+        ]
+          .filter(
+            (each) => each.getBoundingClientRect().height > 0 && each.getBoundingClientRect().height < 43.5,
+          )
+          .map((each) => `${each.textContent || each.ariaLabel} ${each.getBoundingClientRect().height}`),
+      );
+      equal(small, [], `small targets of ${path} in ${language}`);
+    }
+    await page.context().close();
+  }
+}

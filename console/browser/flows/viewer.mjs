@@ -1,0 +1,47 @@
+import { equal } from "../world.mjs";
+
+/** A viewer sees everything and no button that would be refused. */
+export async function flow(world) {
+  await world.job("etl", "name: etl\nscript: echo x\n");
+  const id = await world.run("etl");
+  await world.cli("wait", id);
+  await world.cli("member", "set", "vera", "viewer");
+  const made = JSON.parse(await world.cli("token", "create", "vera", "--subject", "vera", "-o", "json"));
+  const page = await world.page({ token: made.secret });
+
+  const allowed = new Set([
+    "Columns",
+    "Export",
+    "Copy as",
+    "Clear the selection",
+    "You and your preferences",
+  ]);
+  const actions = async (scope = ".ms-head") =>
+    (await page.locator(scope).getByRole("button").allInnerTexts())
+      .map((text) => text.trim())
+      .filter((text) => text && !allowed.has(text));
+
+  await page.goto(`${world.base}/runs`);
+  await page.getByRole("checkbox", { name: id }).check();
+  await page.getByText("1 selected").waitFor();
+  equal(await actions(".ms-bulk"), [], "actions of the selection");
+  await page.goto(`${world.base}/runs/${id}`);
+  await page.locator(".ms-head").getByText("Success").waitFor();
+  equal(await actions(), [], "actions of the run");
+  await page.keyboard.press("r");
+  equal(await page.getByRole("dialog").count(), 0, "dialogs by key");
+  await page.goto(`${world.base}/jobs/etl?ns=default`);
+  await page.getByRole("heading", { name: "etl" }).waitFor();
+  equal(await actions(), [], "actions of the job");
+  await page.goto(`${world.base}/nodes`);
+  await page.getByRole("table", { name: "Nodes" }).waitFor();
+  equal(await page.getByRole("button", { name: /Invite|Actions for/ }).count(), 0, "actions of nodes");
+
+  // Who has a role in one namespace alone is not offered what belongs to no namespace.
+  await world.cli("member", "set", "nina", "viewer", "-n", "default");
+  const nina = JSON.parse(await world.cli("token", "create", "nina", "--subject", "nina", "-o", "json"));
+  const other = await world.page({ token: nina.secret });
+  await other.goto(`${world.base}/`);
+  await other.getByRole("heading", { name: "Overview" }).waitFor();
+  equal(await other.getByRole("link", { name: "Nodes" }).count(), 0, "the page of nodes");
+}

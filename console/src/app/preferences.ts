@@ -1,0 +1,57 @@
+// What a person prefers on this browser: theme, language, zone, density. Kept in localStorage, not in the URL.
+import { useSyncExternalStore } from "react";
+import { localZone } from "@/lib/time/format";
+
+export interface Preferences {
+  theme: "auto" | "light" | "dark";
+  language: "en" | "zh";
+  zone: "local" | "UTC";
+  density: "compact" | "comfortable";
+}
+
+const KEY = "mainspring.preferences";
+
+function browserLanguage(): Preferences["language"] {
+  for (const language of navigator.languages ?? [navigator.language]) {
+    if (language.toLowerCase().startsWith("zh")) return "zh";
+    if (language.toLowerCase().startsWith("en")) return "en";
+  }
+  return "en";
+}
+
+function load(): Preferences {
+  const base: Preferences = { theme: "auto", language: browserLanguage(), zone: "local", density: "compact" };
+  try {
+    return { ...base, ...(JSON.parse(localStorage.getItem(KEY) ?? "{}") as Partial<Preferences>) };
+  } catch {
+    return base;
+  }
+}
+
+let preferences = load();
+const listeners = new Set<() => void>();
+
+export const getPreferences = () => preferences;
+
+export function setPreferences(change: Partial<Preferences>) {
+  preferences = { ...preferences, ...change };
+  try {
+    localStorage.setItem(KEY, JSON.stringify(preferences));
+  } catch {
+    // Private windows may refuse; the choice then lasts as long as the page.
+  }
+  for (const listener of listeners) listener();
+}
+
+export const subscribePreferences = (listener: () => void) => {
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+  };
+};
+
+export const usePreferences = () => useSyncExternalStore(subscribePreferences, getPreferences);
+
+export const zoneName = (zone: Preferences["zone"]) => (zone === "UTC" ? "UTC" : localZone());
+
+export const useZone = () => zoneName(usePreferences().zone);

@@ -1,0 +1,138 @@
+// All URLs. Search parameters are typed and optional; defaults are left out.
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { NotFound } from "./NotFound";
+import { Shell } from "./Shell";
+import { parseSearch, stringifySearch } from "./search";
+
+export interface Everywhere {
+  /** The namespace; without it, all that may be seen. */
+  ns?: string;
+}
+
+const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+const number = (value: unknown) =>
+  Number.isInteger(Number(value)) && value !== "" ? Number(value) : undefined;
+const choice = <T extends string>(value: unknown, among: readonly T[]) =>
+  among.includes(value as T) ? (value as T) : undefined;
+
+/** Search parameters are all optional. */
+const optional = <T extends object>(search: T): Partial<T> => search;
+
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: NotFound,
+  validateSearch: (search: Record<string, unknown>): Everywhere => ({ ns: text(search.ns) }),
+});
+
+export const overviewRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  validateSearch: (search: Record<string, unknown>) =>
+    optional({
+      window: choice(search.window, ["1h", "6h", "7d"] as const),
+    }),
+  component: lazyRouteComponent(() => import("@/features/overview/OverviewPage"), "OverviewPage"),
+});
+
+export const runsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/runs",
+  validateSearch: (search: Record<string, unknown>) =>
+    optional({ q: text(search.q), cols: text(search.cols) }),
+  component: lazyRouteComponent(() => import("@/features/runs/RunsPage"), "RunsPage"),
+});
+
+export const RUN_TABS = ["log", "params", "attempts", "events"] as const;
+
+export const runRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/runs/$run",
+  validateSearch: (search: Record<string, unknown>) =>
+    optional({
+      tab: choice(search.tab, RUN_TABS),
+      attempt: number(search.attempt),
+      line: text(search.line),
+      find: text(search.find),
+      re: search.re ? true : undefined,
+      case: search.case ? true : undefined,
+      stream: choice(search.stream, ["stdout", "stderr", "system"] as const),
+    }),
+  component: lazyRouteComponent(() => import("@/features/run/RunPage"), "RunPage"),
+});
+
+export const jobsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/jobs",
+  validateSearch: (search: Record<string, unknown>) => optional({ q: text(search.q) }),
+  component: lazyRouteComponent(() => import("@/features/jobs/JobsPage"), "JobsPage"),
+});
+
+export const newJobRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/jobs/new",
+  validateSearch: (search: Record<string, unknown>) =>
+    optional({ template: text(search.template), copy: text(search.copy) }),
+  component: lazyRouteComponent(() => import("@/features/editor/EditorPage"), "NewJobPage"),
+});
+
+export const editJobRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/jobs/$job/edit",
+  validateSearch: (search: Record<string, unknown>) => optional({ version: number(search.version) }),
+  component: lazyRouteComponent(() => import("@/features/editor/EditorPage"), "EditJobPage"),
+});
+
+export const JOB_TABS = ["runs", "triggers", "versions", "spec"] as const;
+
+export const jobRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/jobs/$job",
+  validateSearch: (search: Record<string, unknown>) =>
+    optional({
+      tab: choice(search.tab, JOB_TABS),
+      from: number(search.from),
+      to: number(search.to),
+      do: choice(search.do, ["run", "pause"] as const),
+    }),
+  component: lazyRouteComponent(() => import("@/features/jobs/JobPage"), "JobPage"),
+});
+
+export const nodesRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/nodes",
+  validateSearch: (search: Record<string, unknown>) =>
+    optional({ pool: text(search.pool), q: text(search.q) }),
+  component: lazyRouteComponent(() => import("@/features/nodes/NodesPage"), "NodesPage"),
+});
+
+export const signInRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  validateSearch: (search: Record<string, unknown>) => optional({ next: text(search.next) }),
+  component: lazyRouteComponent(() => import("@/features/sign-in/SignedIn"), "SignedIn"),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    overviewRoute,
+    runsRoute,
+    runRoute,
+    jobsRoute,
+    jobRoute,
+    newJobRoute,
+    editJobRoute,
+    nodesRoute,
+    signInRoute,
+  ]),
+  basepath: new URL(document.baseURI).pathname.replace(/\/$/, "") || "/",
+  parseSearch,
+  stringifySearch,
+  defaultPreload: "intent",
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

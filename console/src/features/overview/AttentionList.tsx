@@ -1,0 +1,117 @@
+import { IconAlertOctagon, IconAlertTriangle, IconCircleCheck, IconServerOff } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { useTranslation } from "react-i18next";
+import { RelativeTime } from "@/components/ui/Time";
+import type { StatsTotals } from "@/lib/api/schema";
+import { capital } from "@/lib/state/words";
+import type { Problem } from "./attention";
+
+const SHOWN_MAX = 10;
+const ICONS = {
+  job: IconAlertOctagon,
+  trigger: IconAlertOctagon,
+  node: IconServerOff,
+  finding: IconAlertTriangle,
+} as const;
+
+interface AttentionListProps {
+  problems: Problem[];
+  ended: StatsTotals | undefined;
+  window: string;
+}
+
+/** Problems first; when there are none, a calm sentence with the number that shows it. */
+export function AttentionList({ problems, ended, window }: AttentionListProps) {
+  const { t, i18n } = useTranslation();
+  if (problems.length === 0) {
+    const count = ended ? ended.success + ended.final_failed + ended.cancelled + ended.skipped : 0;
+    return (
+      <p className="ms-quiet">
+        <IconCircleCheck size={18} aria-hidden />{" "}
+        {t("overview.quiet", { count, text: new Intl.NumberFormat(i18n.language).format(count), window })}
+      </p>
+    );
+  }
+  return (
+    <ul className="ms-attention">
+      {problems.slice(0, SHOWN_MAX).map((problem) => {
+        const Icon = ICONS[problem.kind];
+        return (
+          <li
+            key={`${problem.kind} ${JSON.stringify(problem)}`}
+            data-kind={problem.kind}
+            data-mild={problem.weight < 50 || undefined}
+          >
+            <Icon size={16} aria-hidden />
+            <Row problem={problem} />
+          </li>
+        );
+      })}
+      {problems.length > SHOWN_MAX && (
+        <li className="ms-muted">{t("overview.more", { count: problems.length - SHOWN_MAX })}</li>
+      )}
+    </ul>
+  );
+}
+
+function Row({ problem }: { problem: Problem }) {
+  const { t } = useTranslation();
+  switch (problem.kind) {
+    case "job":
+      return (
+        <>
+          <Link to="/jobs/$job" params={{ job: problem.name }} search={{ ns: problem.namespace }}>
+            {problem.name}
+          </Link>
+          <span>{t("overview.job_failed", { failed: problem.failed, count: problem.ended })}</span>
+          <Link to="/runs" search={{ q: `job:${problem.name} state:final_failed`, ns: problem.namespace }}>
+            {t("overview.show_runs")}
+          </Link>
+        </>
+      );
+    case "trigger":
+      return (
+        <>
+          <Link
+            to="/jobs/$job"
+            params={{ job: problem.job }}
+            search={{ ns: problem.namespace, tab: "triggers" }}
+          >
+            {problem.job} / {problem.trigger}
+          </Link>
+          <span>
+            {t("overview.trigger_paused")} {problem.note}
+          </span>
+        </>
+      );
+    case "node":
+      return (
+        <>
+          <Link to="/nodes" search={{ q: problem.name }}>
+            {problem.name}
+          </Link>
+          <span>
+            {t(`overview.node_${problem.face}`, { count: problem.running })}{" "}
+            <RelativeTime at={problem.seen} />
+          </span>
+        </>
+      );
+    case "finding": {
+      const run = /run_[0-9a-z]{26}/.exec(problem.remedy)?.[0];
+      return (
+        <>
+          {run ? (
+            <Link to="/runs/$run" params={{ run }} search={(before) => ({ ns: before.ns })}>
+              {t("overview.finding")}
+            </Link>
+          ) : (
+            <strong>{t("overview.finding")}</strong>
+          )}
+          <span title={problem.remedy}>
+            {capital(problem.message)} <code>{problem.check}</code>
+          </span>
+        </>
+      );
+    }
+  }
+}

@@ -1,0 +1,45 @@
+//! Why a run was skipped by the overlap policy of its job: which policy, and which run was active.
+
+use mainspring_model::{Run, RunState};
+use mainspring_store::RunQuery;
+
+use crate::app::App;
+
+/// Earlier runs of the job that are looked at.
+const LOOKED_AT: usize = 100;
+
+impl App {
+    /// The policy and the run that was in the way, as far as the rows still tell.
+    pub(super) async fn overlap_words(&self, row: &Run) -> Option<String> {
+        let spec = self.spec_of(row).await.ok()?;
+        let concurrency = spec.concurrency.as_ref()?;
+        let policy = concurrency.overlap.name();
+        let words = match concurrency.queue_max {
+            Some(most) => format!("overlap policy `{policy}` with queue_max {most}"),
+            None => format!("overlap policy `{policy}` with limit {}", concurrency.limit),
+        };
+        Some(match self.run_in_the_way(row).await {
+            Some(other) => format!("{words}: {} was active", other.head.id),
+            None => words,
+        })
+    }
+
+    /// An earlier run of the job, under the same key, that was not over when this one was skipped.
+    async fn run_in_the_way(&self, row: &Run) -> Option<Run> {
+        let query = RunQuery {
+            job: Some(row.head.job),
+            after: Some(row.head.id),
+            limit: LOOKED_AT,
+            ..RunQuery::default()
+        };
+        let key = |run: &Run| run.head.keys.as_ref().map(|keys| keys.concurrency.clone());
+        let was_active = |run: &Run| {
+            let ended = run.status.finished_at.filter(|_| run.status.state.is_terminal());
+            run.status.state != RunState::Skipped
+                && key(run) == key(row)
+                && ended.is_none_or(|ended| row.status.finished_at.is_some_and(|skipped| ended >= skipped))
+        };
+        let earlier = self.store.runs(query).await.ok()?.rows;
+        earlier.into_iter().find(was_active)
+    }
+}
