@@ -1,7 +1,7 @@
 // The world of a flow: the real binary with a store of its own, its command line, and pages of a real browser that notice
 // whatever must not happen.
 import { execFile, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,6 +38,8 @@ export class World {
   static async start() {
     const world = new World();
     world.folder = mkdtempSync(join(tmpdir(), "mainspring-console-"));
+    // Tasks of a root agent have a uid of their own; they look for the files by which flows let them go on.
+    chmodSync(world.folder, 0o711);
     world.port = await freePort();
     world.base = `http://127.0.0.1:${world.port}`;
     try {
