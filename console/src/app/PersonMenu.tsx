@@ -42,17 +42,18 @@ export function PersonMenu({ onKeys }: { onKeys: () => void }) {
             .join(", ")}
         </Menu.Label>
         {control("language", t("person.language"), [
-          { value: "en", label: "English" },
-          { value: "zh", label: "中文" },
+          { value: "en", label: t("person.en") },
+          { value: "zh", label: t("person.zh") },
         ])}
         {control("theme", t("person.theme"), [
           { value: "auto", label: t("person.auto") },
           { value: "light", label: t("person.light") },
           { value: "dark", label: t("person.dark") },
         ])}
-        {control("zone", t("person.zone"), [
-          { value: "local", label: localZone() === "UTC" ? t("person.local") : localZone() },
-          { value: "UTC", label: "UTC" },
+        {control("zone", `${t("person.zone")} (${localZone()})`, [
+          { value: "local", label: t("person.local") },
+          { value: "UTC", label: t("person.UTC") },
+          { value: "job", label: t("person.job") },
         ])}
         {control("density", t("person.density"), [
           { value: "compact", label: t("person.compact") },

@@ -1,33 +1,27 @@
-import { IconCalendarEvent, IconHistory, IconLayoutDashboard, IconServer } from "@tabler/icons-react";
+import { ActionIcon } from "@mantine/core";
+import { IconSearch } from "@tabler/icons-react";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { type ComponentType, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { KeysHelp } from "./KeysHelp";
-import { useKeys } from "./keys";
+import { MOD, useKeys } from "./keys";
 import { LiveBar } from "./LiveBar";
 import { NamespaceSwitcher } from "./NamespaceSwitcher";
+import { Navigation } from "./Navigation";
+import { pageAt } from "./navigation";
 import { PersonMenu } from "./PersonMenu";
-import { useMay } from "./session";
+import type { PaletteProps } from "./palette/Palette";
 import { useNamespace } from "./useNamespace";
 
-const PAGES = [
-  { to: "/", name: "overview", icon: IconLayoutDashboard, needs: "run.list" },
-  { to: "/runs", name: "runs", icon: IconHistory, needs: "run.list" },
-  { to: "/jobs", name: "jobs", icon: IconCalendarEvent, needs: "job.list" },
-  { to: "/nodes", name: "nodes", icon: IconServer, needs: "node.list" },
-] as const;
-
-/** Navigation around every page. What the role cannot open is absent. */
+/** Navigation around every page, and what can be opened from everywhere: the palette and the list of keys. */
 export function Shell() {
   const { t } = useTranslation();
-  const mayDo = useMay();
   const ns = useNamespace();
   const { pathname } = useLocation();
   const keys = useKeys();
-  const pages = PAGES.filter((page) => mayDo(page.needs));
-  const current = [...pages]
-    .reverse()
-    .find((page) => pathname === page.to || pathname.startsWith(`${page.to}/`));
+  const current = pageAt(pathname);
+  const isWanted = keys.shown === "palette" || keys.shown === "actions";
+  const Palette = usePalette(isWanted);
 
   useEffect(() => {
     document.title = current ? `${t(`nav.${current.name}`)} · Mainspring` : "Mainspring";
@@ -44,28 +38,51 @@ export function Shell() {
           <span>Mainspring</span>
         </Link>
         <NamespaceSwitcher />
+        <button type="button" className="ms-search" onClick={() => keys.show("palette")}>
+          <IconSearch size={14} aria-hidden />
+          <span>{t("palette.open")}</span>
+          <kbd>{MOD} K</kbd>
+        </button>
         <span className="ms-grow" />
         <LiveBar />
-        <PersonMenu onKeys={keys.open} />
+        <ActionIcon
+          className="ms-only-phone"
+          size={44}
+          aria-label={t("palette.open")}
+          onClick={() => keys.show("palette")}
+        >
+          <IconSearch size={18} stroke={1.7} />
+        </ActionIcon>
+        <PersonMenu onKeys={() => keys.show("help")} />
       </header>
-      <nav className="ms-nav" aria-label={t("nav.label")}>
-        {pages.map(({ to, name, icon: Icon }) => (
-          <Link
-            key={to}
-            to={to}
-            search={{ ns }}
-            className="ms-nav-link"
-            data-active={current?.to === to || undefined}
-          >
-            <Icon size={18} stroke={1.7} aria-hidden />
-            <span>{t(`nav.${name}`)}</span>
-          </Link>
-        ))}
-      </nav>
+      <Navigation />
       <main id="main" className="ms-main" tabIndex={-1}>
         <Outlet />
       </main>
-      <KeysHelp opened={keys.isOpen} onClose={keys.close} />
+      <KeysHelp opened={keys.shown === "help"} onClose={keys.close} />
+      {Palette && isWanted && (
+        <Palette
+          onlyActions={keys.shown === "actions"}
+          onClose={keys.close}
+          onKeys={() => keys.show("help")}
+        />
+      )}
     </div>
   );
+}
+
+const PRELOAD_MS = 2000;
+
+/** The palette, loaded after the page. Without Suspense, which holds back what it shows for 300 ms. */
+function usePalette(isWanted: boolean) {
+  const [Palette, setPalette] = useState<ComponentType<PaletteProps>>();
+  useEffect(() => {
+    if (Palette) return;
+    const load = () => void import("./palette/Palette").then((module) => setPalette(() => module.Palette));
+    if (isWanted) return load();
+    // Ahead of the first use, so that no key typed after Ctrl-K is lost; after what the page needs.
+    const timer = setTimeout(load, PRELOAD_MS);
+    return () => clearTimeout(timer);
+  }, [isWanted, Palette]);
+  return Palette;
 }

@@ -1,11 +1,11 @@
 // What a person prefers on this browser: theme, language, zone, density. Kept in localStorage, not in the URL.
-import { useSyncExternalStore } from "react";
+import { createContext, useContext, useSyncExternalStore } from "react";
 import { localZone } from "@/lib/time/format";
 
 export interface Preferences {
   theme: "auto" | "light" | "dark";
   language: "en" | "zh";
-  zone: "local" | "UTC";
+  zone: "local" | "UTC" | "job";
   density: "compact" | "comfortable";
 }
 
@@ -52,6 +52,13 @@ export const subscribePreferences = (listener: () => void) => {
 
 export const usePreferences = () => useSyncExternalStore(subscribePreferences, getPreferences);
 
-export const zoneName = (zone: Preferences["zone"]) => (zone === "UTC" ? "UTC" : localZone());
+/** The zone of the job that a part of the page is about, for who prefers times in it. */
+export const JobZone = createContext<string | undefined>(undefined);
 
-export const useZone = () => zoneName(usePreferences().zone);
+/** The zone that times are shown in. */
+export function useZone(): string {
+  const { zone } = usePreferences();
+  const jobZone = useContext(JobZone);
+  if (zone === "UTC") return "UTC";
+  return (zone === "job" && jobZone) || localZone();
+}

@@ -4,6 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { LinkButton } from "@/app/LinkButton";
+import { usePageCommands } from "@/app/pageCommands";
 import { jobRoute } from "@/app/router";
 import { useMay } from "@/app/session";
 import { Confirm } from "@/components/ui/Confirm";
@@ -33,6 +34,30 @@ export function JobActions({ job }: { job: Job }) {
     ...settle,
   });
   const resume = useMutation({ mutationFn: () => call("job_resume", { ...request, body: {} }), ...settle });
+  usePageCommands([
+    mayDo("run.submit", job.namespace) && {
+      label: t("jobs.run_now"),
+      alias: "run now",
+      run: () => show("run"),
+    },
+    mayDo("job.put", job.namespace) && {
+      label: t("jobs.edit"),
+      alias: "edit",
+      run: () =>
+        void navigate({ to: "/jobs/$job/edit", params: { job: job.name }, search: { ns: job.namespace } }),
+    },
+    job.pause
+      ? mayDo("job.resume", job.namespace) && {
+          label: t("jobs.resume"),
+          alias: "resume",
+          run: () => resume.mutate(),
+        }
+      : mayDo("job.pause", job.namespace) && {
+          label: t("jobs.pause"),
+          alias: "pause",
+          run: () => show("pause"),
+        },
+  ]);
   const where = job.namespace === "default" ? [] : ["-n", job.namespace];
   return (
     <>

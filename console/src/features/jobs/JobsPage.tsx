@@ -5,6 +5,7 @@ import type { TFunction } from "i18next";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { LinkButton } from "@/app/LinkButton";
+import { usePageCommands } from "@/app/pageCommands";
 import { jobsRoute } from "@/app/router";
 import { useMay } from "@/app/session";
 import { useNamespace } from "@/app/useNamespace";
@@ -28,6 +29,13 @@ export function JobsPage() {
   const { jobs, stats, rows } = useJobs(ns);
   const shown = useMemo(() => filterRows(rows, q), [rows, q]);
   const columns = useMemo(() => columnsOf(t), [t]);
+  usePageCommands([
+    mayDo("job.put", ns) && {
+      label: t("jobs.new"),
+      alias: "new job",
+      run: () => void navigate({ to: "/jobs/new", search: { ns } }),
+    },
+  ]);
   const setQuery = (next: string) =>
     void navigate({ search: (before) => ({ ...before, q: next || undefined }), replace: true });
   return (

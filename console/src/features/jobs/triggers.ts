@@ -20,8 +20,4 @@ export function triggerFace(trigger: JobTrigger): TriggerFace {
   return trigger.next ? "active" : "over";
 }
 
-/** The zone that a trigger counts in. */
-export const zoneOf = (trigger: JobTrigger): string =>
-  "zone" in trigger.spec && typeof trigger.spec.zone === "string" && trigger.spec.zone
-    ? trigger.spec.zone
-    : "UTC";
+export { zoneOf } from "@/lib/time/zone";

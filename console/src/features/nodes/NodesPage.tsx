@@ -3,6 +3,7 @@ import { IconSearch } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { usePageCommands } from "@/app/pageCommands";
 import { nodesRoute } from "@/app/router";
 import { useMay } from "@/app/session";
 import { DataTable } from "@/components/ui/DataTable";
@@ -30,6 +31,13 @@ export function NodesPage() {
     () => nodeColumns(t, mayDo("node.drain"), (verb, node) => setDialog({ verb, node: node.id })),
     [t, mayDo],
   );
+  usePageCommands([
+    mayDo("node.invite") && {
+      label: t("nodes.invite"),
+      alias: "invite a node",
+      run: () => setInvite(true),
+    },
+  ]);
   const node = nodes.data?.items.find((each) => each.id === dialog?.node);
   return (
     <div className="ms-page" data-fixed>

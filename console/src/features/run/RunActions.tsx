@@ -5,6 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { usePageKeys } from "@/app/keys";
+import { usePageCommands } from "@/app/pageCommands";
 import { useMay } from "@/app/session";
 import { Confirm } from "@/components/ui/Confirm";
 import { CopyAs } from "@/components/ui/Copy";
@@ -52,6 +53,13 @@ export function RunActions({ run }: { run: Run }) {
     ),
   );
   const name = `…${run.id.slice(-6)}`;
+  usePageCommands([
+    can("retry") && { label: t("run.action.retry"), alias: "retry now", run: () => retry.mutate() },
+    can("rerun") && { label: t("run.action.rerun"), alias: "rerun", run: () => rerun.mutate(false) },
+    can("rerun") && { label: t("run.action.rerun_edited"), alias: "rerun", run: () => setDialog("rerun") },
+    can("cancel") && { label: t("run.action.cancel"), alias: "cancel", run: () => setDialog("cancel") },
+    can("kill") && { label: t("run.action.kill"), alias: "kill", run: () => setDialog("kill") },
+  ]);
   const error = retry.error ?? rerun.error;
   return (
     <>

@@ -4,6 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { RUN_TABS, runRoute } from "@/app/router";
+import { ZoneOfJob } from "@/components/jobs/ZoneOfJob";
 import { ErrorFace } from "@/components/ui/ErrorFace";
 import { Face } from "@/components/ui/Face";
 import type { Attempt, Run } from "@/lib/api/schema";
@@ -33,8 +34,17 @@ export function RunPage() {
     );
   }
   if (!run.data) return <Loading />;
+  const { namespace, job_name, trigger } = run.data;
   return (
-    <Loaded key={id} run={run.data} why={why.data} attempts={attempts.data?.items ?? []} events={timeline} />
+    <ZoneOfJob namespace={namespace} job={run.data.ad_hoc ? undefined : job_name} trigger={trigger}>
+      <Loaded
+        key={id}
+        run={run.data}
+        why={why.data}
+        attempts={attempts.data?.items ?? []}
+        events={timeline}
+      />
+    </ZoneOfJob>
   );
 }
 

@@ -1,0 +1,93 @@
+import { Drawer } from "@mantine/core";
+import { IconDots } from "@tabler/icons-react";
+import { Link, useLocation } from "@tanstack/react-router";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { NAVIGATION, type NavPage, pageAt } from "./navigation";
+import { useMay } from "./session";
+import { useNamespace } from "./useNamespace";
+
+/** Links to all pages, by group; on a phone the first ones, and a sheet with the rest. What the role cannot open is absent. */
+export function Navigation() {
+  const { t } = useTranslation();
+  const mayDo = useMay();
+  const { pathname } = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  const current = pageAt(pathname);
+  const groups = NAVIGATION.map(({ group, pages }) => ({
+    group,
+    pages: pages.filter((page) => mayDo(page.needs)),
+  })).filter(({ pages }) => pages.length > 0);
+  const rest = groups
+    .map(({ group, pages }) => ({ group, pages: pages.filter((page) => !page.phone) }))
+    .filter(({ pages }) => pages.length > 0);
+  const isBehind = current !== undefined && !current.phone;
+  return (
+    <nav className="ms-nav" aria-label={t("nav.label")}>
+      {groups.map(({ group, pages }) => (
+        <div className="ms-nav-group" key={group}>
+          <span className="ms-nav-title">{t(`nav.group.${group}`)}</span>
+          {pages.map((page) => (
+            <PageLink key={page.to} page={page} isActive={page === current} />
+          ))}
+        </div>
+      ))}
+      {rest.length > 0 && (
+        <>
+          <button
+            type="button"
+            className="ms-nav-link ms-nav-more"
+            aria-haspopup="dialog"
+            data-active={isBehind || undefined}
+            onClick={() => setOpen(true)}
+          >
+            <IconDots size={18} stroke={1.7} aria-hidden />
+            <span>{t("nav.more")}</span>
+          </button>
+          <Drawer
+            opened={isOpen}
+            onClose={() => setOpen(false)}
+            position="bottom"
+            size="auto"
+            title={t("nav.more")}
+            closeButtonProps={{ "aria-label": t("action.close") }}
+          >
+            {rest.map(({ group, pages }) => (
+              <div className="ms-more-group" key={group}>
+                <span className="ms-nav-title">{t(`nav.group.${group}`)}</span>
+                {pages.map((page) => (
+                  <PageLink
+                    key={page.to}
+                    page={page}
+                    isActive={page === current}
+                    onGo={() => setOpen(false)}
+                  />
+                ))}
+              </div>
+            ))}
+          </Drawer>
+        </>
+      )}
+    </nav>
+  );
+}
+
+function PageLink({ page, isActive, onGo }: { page: NavPage; isActive: boolean; onGo?: () => void }) {
+  const { t } = useTranslation();
+  const ns = useNamespace();
+  const Icon = page.icon;
+  return (
+    <Link
+      to={page.to}
+      search={{ ns }}
+      className="ms-nav-link"
+      title={t(`nav.${page.name}`)}
+      data-active={isActive || undefined}
+      data-phone={page.phone || undefined}
+      onClick={onGo}
+    >
+      <Icon size={18} stroke={1.7} aria-hidden />
+      <span>{t(`nav.${page.name}`)}</span>
+    </Link>
+  );
+}

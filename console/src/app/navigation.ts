@@ -1,0 +1,39 @@
+// The pages of the console: the navigation, the `g` keys and the palette are made from this one list.
+import { IconCalendarEvent, IconHistory, IconLayoutDashboard, IconServer } from "@tabler/icons-react";
+import type { Permission } from "@/lib/api/permissions";
+
+export interface NavPage {
+  to: "/" | "/runs" | "/jobs" | "/nodes";
+  /** Its word is `nav.<name>`. */
+  name: "overview" | "runs" | "jobs" | "nodes";
+  icon: typeof IconServer;
+  /** Who may not do this does not see the page. */
+  needs: Permission;
+  /** `g` and this letter go there. */
+  key?: string;
+  /** Whether it stands in the bar of a phone; the others are behind More. */
+  phone?: boolean;
+}
+
+export const NAVIGATION: { group: "work" | "capacity"; pages: NavPage[] }[] = [
+  {
+    group: "work",
+    pages: [
+      { to: "/", name: "overview", icon: IconLayoutDashboard, needs: "run.list", key: "o", phone: true },
+      { to: "/runs", name: "runs", icon: IconHistory, needs: "run.list", key: "r", phone: true },
+      { to: "/jobs", name: "jobs", icon: IconCalendarEvent, needs: "job.list", key: "j", phone: true },
+    ],
+  },
+  {
+    group: "capacity",
+    pages: [{ to: "/nodes", name: "nodes", icon: IconServer, needs: "node.list", key: "n", phone: true }],
+  },
+];
+
+export const PAGES = NAVIGATION.flatMap(({ pages }) => pages);
+
+/** The page that an address belongs to: the one with the longest path. */
+export const pageAt = (pathname: string) =>
+  PAGES.filter(({ to }) => pathname === to || pathname.startsWith(`${to === "/" ? "" : to}/`)).sort(
+    (a, b) => b.to.length - a.to.length,
+  )[0];
