@@ -7,11 +7,12 @@ export async function flow(world) {
   const text = JSON.stringify(HTML);
   await world.job(
     "hostile",
-    `name: hostile\ndescription: ${text}\nlabels: { note: evil }\nparameters: { text: { type: string, default: ${text} } }\nretry: 0\nscript:\n  interpreter: python3\n  text: |\n    import sys\n    print(${text})\n    print("\\x1b]8;;javascript:alert(3)\\x1b\\\\link\\x1b]8;;\\x1b\\\\")\n    print("right\\u202eleft")\n    print("http://127.0.0.1:1/x javascript:alert(4)")\n    print("y" * 1000000)\n    sys.exit(4)\n`,
+    `name: hostile\ndescription: ${text}\nlabels: { note: evil }\nparameters: { text: { type: string, default: ${text} } }\nretry: 0\ntriggers: [{ name: tick, every: 1h }]\nscript:\n  interpreter: python3\n  text: |\n    import sys\n    print(${text})\n    print("\\x1b]8;;javascript:alert(3)\\x1b\\\\link\\x1b]8;;\\x1b\\\\")\n    print("right\\u202eleft")\n    print("http://127.0.0.1:1/x javascript:alert(4)")\n    print("y" * 1000000)\n    sys.exit(4)\n`,
   );
   const id = await world.run("hostile", "-p", `text=${HTML}`);
   await world.cli("wait", id).catch(() => {});
   await world.cli("pause", "hostile", "-m", HTML);
+  await world.cli("trigger", "pause", "hostile", "tick", "-m", HTML);
   const page = await world.page();
   for (const path of [
     "/",
@@ -19,6 +20,8 @@ export async function flow(world) {
     "/jobs",
     "/jobs/hostile?ns=default",
     "/jobs/hostile?ns=default&tab=spec",
+    "/jobs/hostile?ns=default&tab=cadence",
+    "/jobs/hostile/triggers/tick?ns=default",
     `/runs/${id}?tab=params`,
     `/runs/${id}?tab=events`,
   ]) {

@@ -3,7 +3,10 @@ import { equal, overflow, settled } from "../world.mjs";
 /** No page scrolls sideways on a phone, in either language, and what is touched is large enough. */
 export async function flow(world) {
   const long = `a${"very-long-name-".repeat(6)}z`.slice(0, 60);
-  await world.job("long", `name: ${long}\nscript: echo ${"x".repeat(400)}; exit 3\nretry: 0\n`);
+  await world.job(
+    "long",
+    `name: ${long}\nscript: echo ${"x".repeat(400)}; exit 3\nretry: 0\ntriggers:\n  - { name: tick, cron: '0 * * * *', zone: America/Argentina/ComodRivadavia }\n`,
+  );
   const id = await world.run(long);
   await world.cli("wait", id).catch(() => {});
   for (const language of ["en", "zh"]) {
@@ -17,6 +20,9 @@ export async function flow(world) {
       "/jobs",
       `/jobs/${long}?ns=default`,
       `/jobs/${long}?ns=default&tab=versions`,
+      `/jobs/${long}?ns=default&tab=cadence`,
+      `/jobs/${long}/triggers/tick?ns=default`,
+      `/jobs/${long}/triggers/tick?ns=default&do=backfill`,
       "/nodes",
     ]) {
       await page.goto(world.base + path);

@@ -2,7 +2,7 @@ import { equal } from "../world.mjs";
 
 /** A viewer sees everything and no button that would be refused. */
 export async function flow(world) {
-  await world.job("etl", "name: etl\nscript: echo x\n");
+  await world.job("etl", "name: etl\nscript: echo x\ntriggers:\n  - { name: nightly, cron: '0 2 * * *' }\n");
   const id = await world.run("etl");
   await world.cli("wait", id);
   await world.cli("member", "set", "vera", "viewer");
@@ -33,6 +33,12 @@ export async function flow(world) {
   await page.goto(`${world.base}/jobs/etl?ns=default`);
   await page.getByRole("heading", { name: "etl" }).waitFor();
   equal(await actions(), [], "actions of the job");
+  await page.goto(`${world.base}/jobs/etl/triggers/nightly?ns=default`);
+  await page.getByRole("heading", { name: "nightly" }).waitFor();
+  equal(await actions(), [], "actions of the trigger");
+  await page.goto(`${world.base}/jobs/etl/triggers/nightly?ns=default&do=backfill`);
+  await page.getByRole("heading", { name: "nightly" }).waitFor();
+  equal(await page.getByRole("dialog").count(), 0, "dialogs by address");
   await page.goto(`${world.base}/nodes`);
   await page.getByRole("table", { name: "Nodes" }).waitFor();
   equal(await page.getByRole("button", { name: /Invite|Actions for/ }).count(), 0, "actions of nodes");

@@ -28,3 +28,4 @@ import "@mantine/core/styles/Skeleton.css";
 import "@mantine/core/styles/Tabs.css";
 import "@mantine/core/styles/Tooltip.css";
 import "@mantine/core/styles/Switch.css";
+import "@mantine/core/styles/NumberInput.css";

@@ -1,5 +1,6 @@
 // All URLs. Search parameters are typed and optional; defaults are left out.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { OCCURRENCE_NAMES } from "@/lib/state/occurrence";
 import { NotFound } from "./NotFound";
 import { Shell } from "./Shell";
 import { parseSearch, stringifySearch } from "./search";
@@ -82,7 +83,7 @@ export const editJobRoute = createRoute({
   component: lazyRouteComponent(() => import("@/features/editor/EditorPage"), "EditJobPage"),
 });
 
-export const JOB_TABS = ["runs", "triggers", "versions", "spec"] as const;
+export const JOB_TABS = ["runs", "cadence", "triggers", "versions", "spec"] as const;
 
 export const jobRoute = createRoute({
   getParentRoute: () => root,
@@ -93,8 +94,25 @@ export const jobRoute = createRoute({
       from: number(search.from),
       to: number(search.to),
       do: choice(search.do, ["run", "pause"] as const),
+      window: choice(search.window, ["24h", "30d"] as const),
     }),
   component: lazyRouteComponent(() => import("@/features/jobs/JobPage"), "JobPage"),
+});
+
+export const TRIGGER_DIALOGS = ["pause", "backfill", "cursor", "fire"] as const;
+
+export const triggerRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/jobs/$job/triggers/$trigger",
+  validateSearch: (search: Record<string, unknown>) =>
+    optional({
+      from: text(search.from),
+      until: text(search.until),
+      outcome: choice(search.outcome, OCCURRENCE_NAMES),
+      at: text(search.at),
+      do: choice(search.do, TRIGGER_DIALOGS),
+    }),
+  component: lazyRouteComponent(() => import("@/features/triggers/TriggerPage"), "TriggerPage"),
 });
 
 export const nodesRoute = createRoute({
@@ -121,6 +139,7 @@ export const router = createRouter({
     jobRoute,
     newJobRoute,
     editJobRoute,
+    triggerRoute,
     nodesRoute,
     signInRoute,
   ]),

@@ -57,6 +57,7 @@ export const theme = createTheme({
     Modal: { defaultProps: { centered: true, transitionProps: { duration: 120 } } },
     Tooltip: { defaultProps: { withArrow: false, openDelay: 300, fz: 12 } },
     TextInput: { defaultProps: { size: "sm" } },
+    NumberInput: { defaultProps: { size: "sm" } },
     Select: { defaultProps: { size: "sm" } },
     SegmentedControl: { defaultProps: { size: "xs" } },
   },

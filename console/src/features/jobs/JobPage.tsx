@@ -8,6 +8,7 @@ import { ErrorFace } from "@/components/ui/ErrorFace";
 import { PageHeader } from "@/components/ui/PageHeader";
 import { RelativeTime, ZonedTime } from "@/components/ui/Time";
 import { labelTexts } from "@/lib/labels";
+import { CadenceTab } from "./CadenceTab";
 import { JobActions } from "./JobActions";
 import { JobRuns } from "./JobRuns";
 import { TriggersTab } from "./TriggersTab";
@@ -103,6 +104,13 @@ export function JobPage() {
           </Tabs.List>
           <Tabs.Panel value="runs">
             <JobRuns job={data} />
+          </Tabs.Panel>
+          <Tabs.Panel value="cadence">
+            {triggers.error ? (
+              <ErrorFace error={triggers.error} onRetry={() => void triggers.refetch()} />
+            ) : (
+              <CadenceTab triggers={triggers.data?.items} />
+            )}
           </Tabs.Panel>
           <Tabs.Panel value="triggers">
             {triggers.error ? (

@@ -108,3 +108,17 @@ export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
+
+const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** An id that the caller chooses, such as `bf_…`, so that a request which is sent again is the same one: time first, then chance. */
+export function newId(prefix: string): string {
+  let time = Date.now();
+  let text = "";
+  for (let place = 0; place < 10; place += 1) {
+    text = DIGITS[time % 32] + text;
+    time = Math.floor(time / 32);
+  }
+  const chance = Array.from(crypto.getRandomValues(new Uint8Array(15)), (byte) => DIGITS[byte % 32]);
+  return `${prefix}_${text}e${chance.join("")}`;
+}

@@ -1,4 +1,5 @@
 import app from "@/app/words.en.json";
+import backfills from "@/features/backfills/words.en.json";
 import editor from "@/features/editor/words.en.json";
 import jobs from "@/features/jobs/words.en.json";
 import nodes from "@/features/nodes/words.en.json";
@@ -6,5 +7,6 @@ import overview from "@/features/overview/words.en.json";
 import run from "@/features/run/words.en.json";
 import runs from "@/features/runs/words.en.json";
 import signIn from "@/features/sign-in/words.en.json";
+import triggers from "@/features/triggers/words.en.json";
 
-export default { ...app, editor, jobs, nodes, overview, run, runs, signIn };
+export default { ...app, backfills, editor, jobs, nodes, overview, run, runs, signIn, triggers };

@@ -1,4 +1,5 @@
 import app from "@/app/words.zh.json";
+import backfills from "@/features/backfills/words.zh.json";
 import editor from "@/features/editor/words.zh.json";
 import jobs from "@/features/jobs/words.zh.json";
 import nodes from "@/features/nodes/words.zh.json";
@@ -6,5 +7,6 @@ import overview from "@/features/overview/words.zh.json";
 import run from "@/features/run/words.zh.json";
 import runs from "@/features/runs/words.zh.json";
 import signIn from "@/features/sign-in/words.zh.json";
+import triggers from "@/features/triggers/words.zh.json";
 
-export default { ...app, editor, jobs, nodes, overview, run, runs, signIn };
+export default { ...app, backfills, editor, jobs, nodes, overview, run, runs, signIn, triggers };

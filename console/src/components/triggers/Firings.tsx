@@ -1,39 +1,24 @@
-import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { useZone } from "@/app/preferences";
 import { ErrorFace } from "@/components/ui/ErrorFace";
-import { call } from "@/lib/api/client";
 import type { JobTrigger } from "@/lib/api/schema";
 import { absolute, millis } from "@/lib/time/format";
-import { zoneOf } from "./triggers";
-
-const COUNT = 10;
+import { zoneOf } from "@/lib/time/zone";
+import { useComing } from "./useLedger";
 
 /** The next ten firings in the trigger's zone and in the reader's, with notes where clocks are turned. */
 export function Firings({ trigger }: { trigger: JobTrigger }) {
   const { t } = useTranslation();
   const zone = useZone();
   const own = zoneOf(trigger);
-  const preview = useQuery({
-    queryKey: ["firings", trigger.job, trigger.name, trigger.revision, trigger.next],
-    queryFn: ({ signal }) =>
-      call("trigger_preview", {
-        query: {
-          trigger: JSON.stringify(trigger.spec),
-          namespace: trigger.namespace,
-          job: trigger.job_name,
-          count: COUNT,
-        },
-        signal,
-      }),
-  });
+  const preview = useComing(trigger);
   if (preview.error) return <ErrorFace error={preview.error} onRetry={() => void preview.refetch()} />;
   return (
-    <table className="ms-compare" aria-busy={preview.isPending}>
+    <table className="ms-compare ms-firings" aria-busy={preview.isPending}>
       <thead>
         <tr>
-          <th>{t("jobs.firings_zone", { zone: own })}</th>
-          {own !== zone && <th>{t("jobs.firings_zone", { zone })}</th>}
+          <th>{t("triggers.in_zone", { zone: own })}</th>
+          {own !== zone && <th>{t("triggers.in_zone", { zone })}</th>}
         </tr>
       </thead>
       <tbody>
@@ -41,9 +26,11 @@ export function Firings({ trigger }: { trigger: JobTrigger }) {
           const at = millis(moment.fires_at ?? moment.at) ?? 0;
           return (
             <tr key={moment.at}>
-              <td>{absolute(at, own)}</td>
+              <td>
+                {absolute(at, own)}
+                {moment.note && <div className="ms-muted">{moment.note}</div>}
+              </td>
               {own !== zone && <td>{absolute(at, zone)}</td>}
-              <td className="ms-muted">{moment.note}</td>
             </tr>
           );
         })}

@@ -3,7 +3,7 @@ import { useZone } from "@/app/preferences";
 import { RelativeTime } from "@/components/ui/Time";
 import type { JobTrigger } from "@/lib/api/schema";
 import { absolute, millis } from "@/lib/time/format";
-import { zoneOf } from "./triggers";
+import { zoneOf } from "@/lib/time/zone";
 
 /** The next moment in the trigger's own zone, then in the reader's. */
 export function NextFiring({ trigger }: { trigger: JobTrigger }) {
@@ -14,7 +14,7 @@ export function NextFiring({ trigger }: { trigger: JobTrigger }) {
   const own = zoneOf(trigger);
   return (
     <p>
-      {t("jobs.next")} <time dateTime={new Date(at).toISOString()}>{absolute(at, own)}</time>{" "}
+      {t("triggers.next")} <time dateTime={new Date(at).toISOString()}>{absolute(at, own)}</time>{" "}
       <span className="ms-faint">{own}</span>
       {own !== zone && (
         <>

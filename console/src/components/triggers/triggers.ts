@@ -16,8 +16,13 @@ export const TRIGGER_TONES: Record<TriggerFace, Tone> = {
 export function triggerFace(trigger: JobTrigger): TriggerFace {
   if (trigger.pause) return trigger.pause.by === "mainspring" ? "self_paused" : "paused";
   if (trigger.waits_for) return "waits";
-  if ("webhook" in trigger.spec || "after" in trigger.spec) return "event";
+  if (!isPlanned(trigger)) return "event";
   return trigger.next ? "active" : "over";
 }
 
-export { zoneOf } from "@/lib/time/zone";
+/** Whether it counts moments of the clock: only those can be planned, made up for and moved. */
+export const isPlanned = ({ spec }: JobTrigger): boolean => "cron" in spec || "every" in spec || "at" in spec;
+
+/** When it fires, in the reader's language. */
+export const inWords = (trigger: JobTrigger, language: string): string =>
+  language === "zh" ? trigger.description.zh : trigger.description.en;
