@@ -210,7 +210,7 @@ impl App {
             for LiveRun { run, reason } in live {
                 if let Some(reason @ (Reason::NoNode(_) | Reason::Quarantined { .. })) = reason {
                     let mut told = api::Reason::from(&reason);
-                    told.name(&run.head, None, cell);
+                    told.name(run.head.id, &run.head.namespace, None, cell);
                     let example = format!("for {}: {}", run.head.id, told.remedy);
                     stuck.entry(told.message).or_insert((0, example)).0 += 1;
                 }

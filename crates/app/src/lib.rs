@@ -31,6 +31,7 @@ pub mod ports;
 mod precondition;
 mod principal;
 pub mod query;
+mod queue;
 mod random;
 mod record;
 mod residents;

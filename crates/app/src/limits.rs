@@ -10,6 +10,12 @@ pub(crate) const PAGE_DEFAULT: usize = 100;
 pub(crate) const PAGE_MAX: usize = 1_000;
 /// Runs that one request with a filter looks at.
 pub(crate) const SCAN_BUDGET: usize = 20_000;
+/// Runs that one answer about how many a query finds looks at.
+pub(crate) const COUNT_BUDGET: usize = 20_000;
+/// Namespaces that such an answer names.
+pub(crate) const COUNT_NAMESPACES_MAX: usize = 100;
+/// Groups of waiting runs that are looked at in one cell for one answer about the queue.
+pub(crate) const QUEUE_GROUPS_MAX: usize = 2_000;
 /// Runs that one bulk action acts on.
 pub(crate) const BULK_RUNS_MAX: usize = 10_000;
 /// Failures that a bulk action tells about, and runs that a preview names.

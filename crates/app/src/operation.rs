@@ -93,6 +93,8 @@ operations! {
     RunBatch, "run.batch", Operator, Namespace, true, "Submits many runs at once.";
     RunBulk, "run.bulk", Operator, Namespace, true, "Does something to every run that a query finds.";
     RunList, "run.list", Viewer, Namespace, false, "Lists runs by a query.";
+    RunCounts, "run.counts", Viewer, Namespace, false, "Counts the runs that a query finds.";
+    Queue, "queue", Viewer, Namespace, false, "Tells what waits, and for what.";
     RunGet, "run.get", Viewer, Namespace, false, "Reads a run.";
     RunSpec, "run.spec", Viewer, Namespace, false, "Reads the specification that a run pins.";
     RunAttempts, "run.attempts", Viewer, Namespace, false, "Lists the attempts of a run.";

@@ -4,7 +4,7 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use mainspring_engine::{Answer, Stats, TriggerCommand, TriggerKey};
+use mainspring_engine::{Answer, Stats, TriggerCommand, TriggerKey, WaitingGroups};
 use mainspring_model::spec::Digest;
 use mainspring_model::{
     AttemptToken, CellId, Epoch, Job, JobId, JobPause, JobSpec, Namespace, Node, NodeId, Pause, Reason, Run,
@@ -74,6 +74,9 @@ pub trait Cells: Send + Sync {
 
     /// The cell as its owner sees it; none when nobody owns it.
     async fn overview(&self, cell: CellId) -> Result<Option<Overview>, CellError>;
+
+    /// What waits in the cell, at most so many groups of it; none when nobody owns it.
+    async fn waiting(&self, cell: CellId, groups_max: usize) -> Result<Option<WaitingGroups>, CellError>;
 
     /// The labels that were laid over those of a node have changed: have it say hello again, with
     /// [`crate::App::labels_of`] over its own.

@@ -89,6 +89,8 @@ pub(crate) enum Command {
     Jobs(commands::jobs::Jobs),
     /// List runs, newest first
     Runs(commands::runs::Runs),
+    /// List what waits, by job and reason
+    Queue(commands::queue::Queue),
     /// List nodes
     Nodes(commands::nodes::Nodes),
     /// Show all there is to know about a run, a job or a node

@@ -1,6 +1,6 @@
 //! The cluster as a whole: its schedulers, its health, its numbers.
 
-use mainspring_wire::api::{Cluster, Doctor, PauseCell, Readiness, StatsReport, Time};
+use mainspring_wire::api::{Cluster, Doctor, PauseCell, Queue, Readiness, StatsReport, Time};
 
 use crate::call::Call;
 use crate::client::Client;
@@ -26,6 +26,11 @@ impl Client {
     ) -> Result<StatsReport, Error> {
         let call = Call::get(&["v1", "stats"]).maybe("namespace", namespace);
         self.ask(call.maybe("from", from).maybe("until", until)).await
+    }
+
+    /// What waits in a namespace and below, by job, pool and reason; without one, everywhere that the caller may look.
+    pub async fn queue(&self, namespace: Option<&str>) -> Result<Queue, Error> {
+        self.ask(Call::get(&["v1", "queue"]).maybe("namespace", namespace)).await
     }
 
     /// Whether the server takes requests. Needs no token.

@@ -49,6 +49,7 @@ mod timers;
 mod triggers;
 mod verdict;
 mod view;
+mod waiting;
 mod why;
 
 pub use cell::{Cell, Tenure};
@@ -70,3 +71,4 @@ pub use triggers::{
     TriggersRead, calendar_news, calendar_news_key, merge, news_key,
 };
 pub use view::NodeView;
+pub use waiting::{WaitingGroup, WaitingGroups};

@@ -17,7 +17,7 @@ impl Cell {
         Reason::of_moment(&entry.status, spec.attempts_max(entry.status.losses))
     }
 
-    fn why_waiting(&self, ix: usize) -> Reason {
+    pub(crate) fn why_waiting(&self, ix: usize) -> Reason {
         if let Some(pause) = &self.pause {
             return Reason::CellPaused { by: pause.by.clone(), note: pause.note.clone() };
         }

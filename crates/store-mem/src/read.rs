@@ -62,7 +62,7 @@ impl MemCore {
         self.key_holder(namespace, key).and_then(|id| self.runs.get(&id).cloned())
     }
 
-    /// A page of runs, newest first.
+    /// A page of runs, in the order that is asked for.
     pub fn runs(&self, query: &RunQuery) -> Result<Page<Run>> {
         check::rows(query.limit)?;
         let (first, end) = query.ids();
@@ -74,8 +74,11 @@ impl MemCore {
                 && (query.states.is_empty() || query.states.contains(&run.status.state))
                 && query.namespace.as_ref().is_none_or(|outer| run.head.namespace.is_within(outer))
         };
-        let found = self.runs.range(first..end).rev().map(|(_, run)| run).filter(wanted);
-        Ok(page(found.cloned(), query.limit))
+        let within = self.runs.range(first..end).map(|(_, run)| run);
+        Ok(match query.oldest_first {
+            true => page(within.filter(wanted).cloned(), query.limit),
+            false => page(within.rev().filter(wanted).cloned(), query.limit),
+        })
     }
 
     /// The earlier attempts of a run, by number.

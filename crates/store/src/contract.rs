@@ -60,7 +60,7 @@ pub trait Store: Send + Sync {
     async fn runs_by_id(&self, ids: &[RunId]) -> Result<Vec<Run>>;
     /// The run with this idempotency key.
     async fn run_by_key(&self, namespace: &Namespace, key: &str) -> Result<Option<Run>>;
-    /// A page of runs, newest first.
+    /// A page of runs, in the order that is asked for.
     async fn runs(&self, query: RunQuery) -> Result<Page<Run>>;
     /// The earlier attempts of a run, by number.
     async fn attempts(&self, run: RunId) -> Result<Vec<Attempt>>;

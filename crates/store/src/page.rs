@@ -27,7 +27,7 @@ pub struct ShelfQuery {
     pub limit: usize,
 }
 
-/// Runs for people, newest first, ordered by id descending. A run was made when its id says
+/// Runs for people, ordered by id: newest first, unless asked for the other way. A run was made when its id says
 /// ([`RunId::made_at`], whole milliseconds), so that a span of time is a range of ids: see [`RunQuery::ids`].
 ///
 /// These are the filters that a store answers by an index, but for one: ended runs in some states are found by looking
@@ -44,7 +44,9 @@ pub struct RunQuery {
     pub from: Option<Timestamp>,
     /// Made before.
     pub until: Option<Timestamp>,
-    /// Only what comes after this in the order, that is, older.
+    /// Oldest first.
+    pub oldest_first: bool,
+    /// Only what comes after this in the order: older, or newer when the oldest come first.
     pub after: Option<RunId>,
     /// At most so many rows.
     pub limit: usize,
@@ -72,8 +74,18 @@ impl RunQuery {
     pub fn ids(&self) -> (RunId, RunId) {
         let first = self.from.map_or(RunId::MIN, first_id_at);
         let until = self.until.map_or(RunId::MAX, first_id_at);
-        (first, self.after.map_or(until, |after| after.min(until)))
+        match (self.after, self.oldest_first) {
+            (None, _) => (first, until),
+            (Some(after), false) => (first, after.min(until)),
+            (Some(after), true) => (first.max(following(after)), until),
+        }
     }
+}
+
+/// The smallest id larger than `id`.
+fn following(id: RunId) -> RunId {
+    let more = u128::from_be_bytes(*id.as_bytes()).saturating_add(1);
+    RunId::from_bytes(more.to_be_bytes()).min(RunId::MAX)
 }
 
 /// The smallest id of a run made at `at` or later.
@@ -115,5 +127,9 @@ mod tests {
         assert_eq!(query(None).ids(), (RunId::MIN, first_id_at(at)));
         assert_eq!(query(Some(early)).ids(), (RunId::MIN, early));
         assert_eq!(query(Some(RunId::MAX)).ids(), (RunId::MIN, first_id_at(at)));
+        let turned = |after| RunQuery { oldest_first: true, ..query(after) };
+        let (first, end) = turned(Some(early)).ids();
+        assert!(first > early && end == first_id_at(at), "what was seen is not seen again");
+        assert_eq!(turned(None).ids(), query(None).ids());
     }
 }

@@ -4,10 +4,10 @@
 
 use std::time::Duration;
 
-use mainspring_model::{JobId, JobSpec, Namespace, Run, RunState, Timestamp};
+use mainspring_model::{JobId, JobSpec, Namespace, Run, RunId, RunState, Timestamp};
 use mainspring_store::RunQuery;
 
-use super::parse::{Comparison, Moment, Query, Word};
+use super::parse::{Clock, Comparison, Moment, Query, Word};
 
 /// A query that can be asked.
 #[derive(Debug, Clone, Default)]
@@ -16,6 +16,8 @@ pub(crate) struct Filter {
     pub(crate) query: RunQuery,
     /// Whether labels or names are asked for, which are in specifications.
     pub(crate) needs_specs: bool,
+    /// Whether reasons are asked for, which owners know better than rows.
+    pub(crate) needs_reasons: bool,
     tests: Vec<(bool, Test)>,
     /// The namespaces that the caller may see; empty is all.
     visible: Vec<Namespace>,
@@ -40,8 +42,17 @@ enum Test {
     Causes(Vec<String>),
     By(Vec<String>),
     Nodes(Vec<mainspring_model::NodeId>),
+    Ids(Vec<RunId>),
+    Triggers(Vec<String>),
+    Pools(Vec<String>),
+    Reasons(Vec<String>),
+    Texts(Vec<String>),
     From(Timestamp),
     Before(Timestamp),
+    At(Clock, Comparison, Timestamp),
+    /// At the moment of the query, which is when those that run have come so far.
+    Took(Comparison, Duration, Timestamp),
+    Attempt(Comparison, u32),
 }
 
 const MICRO: Duration = Duration::from_micros(1);
@@ -62,16 +73,25 @@ impl Filter {
                 Word::Cause(causes) => Test::Causes(causes.clone()),
                 Word::By(subjects) => Test::By(subjects.clone()),
                 Word::Node(nodes) => Test::Nodes(nodes.clone()),
-                Word::Created(comparison, moment) => created(*comparison, *moment, now),
+                Word::Id(runs) => Test::Ids(runs.clone()),
+                Word::Trigger(triggers) => Test::Triggers(triggers.clone()),
+                Word::Pool(pools) => Test::Pools(pools.clone()),
+                Word::Reason(reasons) => Test::Reasons(reasons.clone()),
+                Word::Text(texts) => Test::Texts(texts.clone()),
+                Word::Time(Clock::Created, comparison, moment) => created(*comparison, at(*moment, now)),
+                Word::Time(clock, comparison, moment) => Test::At(*clock, *comparison, at(*moment, now)),
+                Word::Took(comparison, span) => Test::Took(*comparison, *span, now),
+                Word::Attempt(comparison, number) => Test::Attempt(*comparison, *number),
             };
             if !term.negated {
                 filter.narrow(&test);
             }
             filter.needs_specs |= match &test {
-                Test::Labels(_) => true,
+                Test::Labels(_) | Test::Pools(_) | Test::Texts(_) => true,
                 Test::Jobs(named) => !named.others.is_empty(),
                 _ => false,
             };
+            filter.needs_reasons |= matches!(test, Test::Reasons(_));
             filter.tests.push((term.negated, test));
         }
         if let [only] = visible.as_slice() {
@@ -120,7 +140,30 @@ impl Filter {
                 let ceiling = *before + MILLI;
                 query.until = Some(query.until.map_or(ceiling, |known| known.min(ceiling)));
             }
-            Test::Labels(_) | Test::Causes(_) | Test::By(_) | Test::Nodes(_) => {}
+            Test::Ids(runs) => {
+                let (first, last) = (runs.iter().min(), runs.iter().max());
+                if let (Some(first), Some(last)) = (first, last) {
+                    let (from, until) = (first.made_at(), last.made_at() + MILLI);
+                    query.from = Some(query.from.map_or(from, |known| known.max(from)));
+                    query.until = Some(query.until.map_or(until, |known| known.min(until)));
+                }
+            }
+            // What ended after a moment may have been made long before it, but what started before it was made before it.
+            Test::At(_, Comparison::Before | Comparison::Until, at) => {
+                let ceiling = *at + MILLI;
+                query.until = Some(query.until.map_or(ceiling, |known| known.min(ceiling)));
+            }
+            Test::Labels(_)
+            | Test::Causes(_)
+            | Test::By(_)
+            | Test::Nodes(_)
+            | Test::Triggers(_)
+            | Test::Pools(_)
+            | Test::Reasons(_)
+            | Test::Texts(_)
+            | Test::At(..)
+            | Test::Took(..)
+            | Test::Attempt(..) => {}
         }
     }
 }
@@ -144,17 +187,63 @@ impl Test {
             }
             Self::By(subjects) => subjects.iter().any(|subject| **subject == *head.submitted_by),
             Self::Nodes(nodes) => status.node.is_some_and(|node| nodes.contains(&node)),
+            Self::Ids(runs) => runs.contains(&head.id),
+            Self::Triggers(triggers) => {
+                let fired = head.fired.as_ref();
+                fired.is_some_and(|fired| triggers.iter().any(|trigger| **trigger == *fired.trigger))
+            }
+            Self::Pools(pools) => {
+                spec.is_some_and(|spec| pools.iter().any(|pool| pool == spec.placement.pool()))
+            }
+            Self::Reasons(reasons) => {
+                let waits = !status.state.is_terminal() && status.state != RunState::Running;
+                let reason = status.reason.as_ref().filter(|_| waits);
+                reason.is_some_and(|reason| reasons.iter().any(|word| word == reason.name()))
+            }
+            Self::Texts(texts) => texts.iter().any(|text| mentions(run, spec, text)),
             Self::From(from) => head.created_at >= *from,
             Self::Before(before) => head.created_at < *before,
+            Self::At(clock, comparison, asked) => {
+                let at = match clock {
+                    Clock::Created => Some(head.created_at),
+                    Clock::Started => status.started_at,
+                    Clock::Finished => status.finished_at,
+                };
+                at.is_some_and(|at| comparison.holds(at, *asked))
+            }
+            Self::Took(comparison, asked, now) => {
+                let end = if status.state == RunState::Running { Some(*now) } else { status.finished_at };
+                let span = status.started_at.zip(end).map(|(start, end)| end.since(start));
+                span.is_some_and(|span| comparison.holds(span, *asked))
+            }
+            Self::Attempt(comparison, asked) => comparison.holds(status.attempt, *asked),
         }
     }
 }
 
-fn created(comparison: Comparison, moment: Moment, now: Timestamp) -> Test {
-    let at = match moment {
+/// Whether people would find the text when they look for it: in its id, its job, labels, parameters, key, who asked for it,
+/// what fired it.
+fn mentions(run: &Run, spec: Option<&JobSpec>, text: &str) -> bool {
+    let head = &run.head;
+    let within = |words: &str| words.to_lowercase().contains(text);
+    within(&head.id.to_string())
+        || within(&head.submitted_by)
+        || head.idempotency_key.as_deref().is_some_and(within)
+        || head.fired.as_ref().is_some_and(|fired| within(&fired.trigger))
+        || within(&String::from_utf8_lossy(&head.params))
+        || spec.is_some_and(|spec| {
+            within(spec.name.as_str()) || spec.labels.iter().any(|(key, value)| within(key) || within(value))
+        })
+}
+
+fn at(moment: Moment, now: Timestamp) -> Timestamp {
+    match moment {
         Moment::At(at) => at,
         Moment::Ago(span) => now - span,
-    };
+    }
+}
+
+fn created(comparison: Comparison, at: Timestamp) -> Test {
     match comparison {
         Comparison::After => Test::From(at + MICRO),
         Comparison::From => Test::From(at),
@@ -167,7 +256,7 @@ fn created(comparison: Comparison, moment: Moment, now: Timestamp) -> Test {
 mod tests {
     use std::sync::Arc;
 
-    use mainspring_model::{Cause, CellId, Payload, RunHead, RunId, RunStatus};
+    use mainspring_model::{Cause, CellId, Fired, Payload, Reason, RunHead, RunStatus};
 
     use super::*;
 
@@ -204,7 +293,17 @@ mod tests {
 
     /// Whether an ordinary run passes. What passes must not be left out by the index part either.
     fn check(text: &str, passes: bool) {
-        let run = run(|_, status| status.cause = Some(Cause::Exit { code: 1 }));
+        let run = run(|head, status| {
+            head.idempotency_key = Some("some-key".into());
+            head.params = Payload::from(*br#"{"who": "Moon"}"#);
+            let (trigger, planned) = ("nightly".into(), Timestamp::ZERO);
+            head.fired = Some(Box::new(Fired { trigger, planned, backfill: None, depth: 0 }));
+            status.cause = Some(Cause::Exit { code: 1 });
+            status.reason = Some(Box::new(Reason::Overflow));
+            status.attempt = 2;
+            status.started_at = Some(Timestamp::from_micros(7_000_000));
+            status.finished_at = Some(Timestamp::from_micros(8_000_000));
+        });
         let filter = filter(text);
         assert_eq!(filter.passes(&run, None), passes, "{text}");
         let (first, end) = filter.query.ids();
@@ -241,6 +340,26 @@ mod tests {
         check("created<1970-01-01T00:00:05.000500Z", false);
         check("created<=1970-01-01T00:00:05.000500Z", true);
         check("created>-4s created<-3s", true);
+        check("trigger:nightly", true);
+        check("trigger:hourly", false);
+        check("reason:overflow", true);
+        check("reason:no_node", false);
+        check("text:KEY", true);
+        check("text:ann", true);
+        check("text:moon", true);
+        check("text:sun", false);
+        check("attempt>1", true);
+        check("attempt>2", false);
+        check("started>-3s started<-1s", true);
+        check("started<-3s", false);
+        check("finished>-2s", true);
+        check("took>=1s took<2s", true);
+        check("took>1s", false);
+        check("-took>1s", true);
+        let id = run(|_, _| {}).head.id;
+        check(&format!("id:{id}"), true);
+        check(&format!("-id:{id}"), false);
+        check(&format!("id:{}", RunId::MIN), false);
     }
 
     #[test]

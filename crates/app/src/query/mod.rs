@@ -8,4 +8,4 @@ mod filter;
 mod parse;
 
 pub(crate) use filter::{Filter, Named};
-pub use parse::{Comparison, Moment, Query, QueryError, Term, Word};
+pub use parse::{Clock, Comparison, Moment, Query, QueryError, Term, Word};

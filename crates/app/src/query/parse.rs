@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use mainspring_model::{Namespace, NodeId, RunState, Timestamp, duration_text, label};
+use mainspring_model::{Namespace, NodeId, RunId, RunState, Timestamp, duration_text, label};
 
 /// A query: every term must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,21 +38,58 @@ pub enum Word {
     By(Vec<String>),
     /// Last seen on one of these nodes.
     Node(Vec<NodeId>),
-    /// Made before or after.
-    Created(Comparison, Moment),
+    /// One of these.
+    Id(Vec<RunId>),
+    /// Fired by one of these triggers.
+    Trigger(Vec<String>),
+    /// Asks for one of these pools.
+    Pool(Vec<String>),
+    /// Waits, or waited last, for one of these reasons.
+    Reason(Vec<String>),
+    /// Has one of these texts, in small letters, in what people wrote about it.
+    Text(Vec<String>),
+    /// Made, started or ended before or after.
+    Time(Clock, Comparison, Moment),
+    /// Its last attempt took shorter or longer.
+    Took(Comparison, Duration),
+    /// Its current or last attempt.
+    Attempt(Comparison, u32),
 }
 
-/// How moments are compared.
+/// Which moment of a run is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clock {
+    /// When it was made.
+    Created,
+    /// When its current or last attempt started.
+    Started,
+    /// When its last attempt, or the run, ended.
+    Finished,
+}
+
+/// How moments, spans and numbers are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
-    /// After.
+    /// After, or more.
     After,
-    /// At or after.
+    /// At or after, or as much and more.
     From,
-    /// Before.
+    /// Before, or less.
     Before,
-    /// At or before.
+    /// At or before, or as much and less.
     Until,
+}
+
+impl Comparison {
+    /// Whether it holds between a value and the one that is asked for.
+    pub fn holds<T: Ord>(self, value: T, asked: T) -> bool {
+        match self {
+            Self::After => value > asked,
+            Self::From => value >= asked,
+            Self::Before => value < asked,
+            Self::Until => value <= asked,
+        }
+    }
 }
 
 /// A moment, or so long ago.
@@ -94,6 +131,25 @@ const CAUSES: [&str; 13] = [
     "overlap",
     "quarantined",
 ];
+
+/// The words of reasons.
+const REASONS: [&str; 12] = [
+    "begin_time",
+    "backoff",
+    "concurrency",
+    "rate_limit",
+    "resources",
+    "no_node",
+    "suspect",
+    "priority",
+    "paused",
+    "cell_paused",
+    "quarantined",
+    "overflow",
+];
+/// What values are compared with, not only looked for.
+const COMPARED: [&str; 5] = ["created", "started", "finished", "took", "attempt"];
+const LISTED: &str = "id, state, reason, cause, job, namespace, label, by, trigger, pool, node, text";
 
 impl FromStr for Query {
     type Err = QueryError;
@@ -140,9 +196,10 @@ fn term(part: &str) -> Result<Term, Wrong> {
     let (key, value) = rest.split_at(end);
     let skip_value = skip + end;
     let word = match key {
-        "created" => created(value, skip_value)?,
+        _ if COMPARED.contains(&key) => compared(key, value, skip_value)?,
         _ if !value.starts_with(':') => {
-            let message = format!("`{key}` is compared with `:`; only `created` has `<` and `>`");
+            let message =
+                format!("`{key}` is compared with `:`; only {} have `<` and `>`", COMPARED.join(", "));
             return Err(Wrong { skip: skip_value, message });
         }
         _ => listed(key, skip, &value[1..], skip_value + 1)?,
@@ -161,24 +218,27 @@ fn listed(key: &str, skip_key: usize, values: &str, skip: usize) -> Result<Word,
             })?;
             Ok(Word::State(states.concat()))
         }
-        "job" => Ok(Word::Job(each(values, skip, |value| Ok(value.to_owned()))?)),
+        "job" => Ok(Word::Job(each(values, skip, as_it_is)?)),
         "namespace" | "ns" => Ok(Word::Namespace(each(values, skip, |value| {
             value.parse::<Namespace>().map_err(|error| error.to_string())
         })?)),
         "label" => Ok(Word::Label(each(values, skip, label_of)?)),
-        "cause" => Ok(Word::Cause(each(values, skip, |value| match CAUSES.contains(&value) {
-            true => Ok(value.to_owned()),
-            false => Err(format!("`{value}` is not a cause; use {}", CAUSES.join(", "))),
-        })?)),
-        "by" => Ok(Word::By(each(values, skip, |value| Ok(value.to_owned()))?)),
+        "cause" => Ok(Word::Cause(each(values, skip, |value| one_of(value, "a cause", &CAUSES))?)),
+        "reason" => Ok(Word::Reason(each(values, skip, |value| one_of(value, "a reason", &REASONS))?)),
+        "by" => Ok(Word::By(each(values, skip, as_it_is)?)),
+        "trigger" => Ok(Word::Trigger(each(values, skip, as_it_is)?)),
+        "pool" => Ok(Word::Pool(each(values, skip, as_it_is)?)),
+        "text" => Ok(Word::Text(each(values, skip, |value| Ok(value.to_lowercase()))?)),
+        "id" => {
+            let run = |value: &str| value.parse::<RunId>().map_err(|error| error.to_string());
+            Ok(Word::Id(each(values, skip, run)?))
+        }
         "node" => {
             let node = |value: &str| value.parse::<NodeId>().map_err(|error| error.to_string());
             Ok(Word::Node(each(values, skip, node)?))
         }
         _ => {
-            let message = format!(
-                "`{key}` is not a word of queries; use state, job, namespace, label, cause, by, node or created"
-            );
+            let message = format!("`{key}` is not a word of queries; use {LISTED}, {}", COMPARED.join(", "));
             Err(Wrong { skip: skip_key, message })
         }
     }
@@ -221,29 +281,55 @@ fn label_of(value: &str) -> Result<(String, Option<String>), String> {
     Ok((key.to_owned(), wanted.map(Into::into)))
 }
 
-fn created(value: &str, skip: usize) -> Result<Word, Wrong> {
+fn as_it_is(value: &str) -> Result<String, String> {
+    Ok(value.to_owned())
+}
+
+fn one_of(value: &str, what: &str, known: &[&str]) -> Result<String, String> {
+    match known.contains(&value) {
+        true => Ok(value.to_owned()),
+        false => Err(format!("`{value}` is not {what}; use {}", known.join(", "))),
+    }
+}
+
+/// A moment, a span or a number with a comparison in front.
+fn compared(key: &str, value: &str, skip: usize) -> Result<Word, Wrong> {
     let (comparison, length) = match value {
         _ if value.starts_with(">=") => (Comparison::From, 2),
         _ if value.starts_with("<=") => (Comparison::Until, 2),
         _ if value.starts_with('>') => (Comparison::After, 1),
         _ if value.starts_with('<') => (Comparison::Before, 1),
         _ => {
-            let message = "`created` is compared with `<`, `<=`, `>` or `>=`".into();
+            let message = format!("`{key}` is compared with `<`, `<=`, `>` or `>=`");
             return Err(Wrong { skip, message });
         }
     };
     let text = &value[length..];
-    let moment = match text.strip_prefix('-') {
-        Some(ago) => duration_text::parse(ago).map(Moment::Ago).map_err(|error| error.to_string()),
-        None => moment(text).map(Moment::At),
+    let word = match key {
+        "took" => duration_text::parse(text)
+            .map(|span| Word::Took(comparison, span))
+            .map_err(|error| error.to_string()),
+        "attempt" => text
+            .parse()
+            .map(|number| Word::Attempt(comparison, number))
+            .map_err(|_| format!("`{text}` is not a number of an attempt; write `attempt>1`")),
+        "started" => moment(text).map(|moment| Word::Time(Clock::Started, comparison, moment)),
+        "finished" => moment(text).map(|moment| Word::Time(Clock::Finished, comparison, moment)),
+        _ => moment(text).map(|moment| Word::Time(Clock::Created, comparison, moment)),
     };
-    moment
-        .map(|moment| Word::Created(comparison, moment))
-        .map_err(|message| Wrong { skip: skip + length, message })
+    word.map_err(|message| Wrong { skip: skip + length, message })
+}
+
+/// A moment, or so long ago.
+fn moment(text: &str) -> Result<Moment, String> {
+    match text.strip_prefix('-') {
+        Some(ago) => duration_text::parse(ago).map(Moment::Ago).map_err(|error| error.to_string()),
+        None => point(text).map(Moment::At),
+    }
 }
 
 /// A day, or a moment.
-fn moment(text: &str) -> Result<Timestamp, String> {
+fn point(text: &str) -> Result<Timestamp, String> {
     let whole = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
     let at: Result<jiff::Timestamp, _> = whole.parse();
     at.map(|at| Timestamp::from_micros(at.as_microsecond())).map_err(|_| {
@@ -300,14 +386,21 @@ mod tests {
     #[test]
     fn moments_are_days_times_or_spans() {
         let at = |micros| Moment::At(Timestamp::from_micros(micros));
-        check("created>1970-01-02", Ok(&[is(Word::Created(Comparison::After, at(86_400_000_000)))]));
+        check(
+            "created>1970-01-02",
+            Ok(&[is(Word::Time(Clock::Created, Comparison::After, at(86_400_000_000)))]),
+        );
         check(
             "created<=1970-01-01T00:00:01+00:00",
-            Ok(&[is(Word::Created(Comparison::Until, at(1_000_000)))]),
+            Ok(&[is(Word::Time(Clock::Created, Comparison::Until, at(1_000_000)))]),
         );
         let ago = Moment::Ago(Duration::from_secs(7200));
-        check("created>=-2h", Ok(&[is(Word::Created(Comparison::From, ago))]));
-        check("created<-2h", Ok(&[is(Word::Created(Comparison::Before, ago))]));
+        check("created>=-2h", Ok(&[is(Word::Time(Clock::Created, Comparison::From, ago))]));
+        check("created<-2h", Ok(&[is(Word::Time(Clock::Created, Comparison::Before, ago))]));
+        check("started>-2h", Ok(&[is(Word::Time(Clock::Started, Comparison::After, ago))]));
+        check("finished<=-2h", Ok(&[is(Word::Time(Clock::Finished, Comparison::Until, ago))]));
+        check("took>=2h", Ok(&[is(Word::Took(Comparison::From, Duration::from_secs(7200)))]));
+        check("attempt>1", Ok(&[is(Word::Attempt(Comparison::After, 1))]));
     }
 
     #[test]
@@ -323,7 +416,12 @@ mod tests {
         check("created:1", Err((8, "compared with")));
         check("created>x", Err((9, "not a time")));
         check("created>-2", Err((9, "no unit")));
-        check("state>failed", Err((6, "only `created`")));
+        check("state>failed", Err((6, "only created")));
+        check("took>x", Err((6, "`x`")));
+        check("attempt>many", Err((9, "not a number")));
+        check("attempt:1", Err((8, "compared with")));
+        check("reason:oops", Err((8, "not a reason")));
+        check("id:oops", Err((4, "run")));
         check(&"by:x ".repeat(65), Err((321, "at most 64")));
         check(&"x".repeat(5000), Err((1, "longer")));
     }

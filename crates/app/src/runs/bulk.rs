@@ -39,7 +39,7 @@ impl App {
         let filter = self.filter(caller, Operation::RunBulk, namespace, &request.q).await?;
         check_query(&request)?;
         let page = PageRequest { limit: None, cursor: request.cursor.clone() };
-        let (rows, next) = self.scan(&filter, BULK_RUNS_MAX, page.after()?, SCAN_BUDGET).await?;
+        let (rows, next) = self.scan(&filter, false, BULK_RUNS_MAX, page.after()?, SCAN_BUDGET).await?;
         let rows: Vec<Run> =
             rows.into_iter().filter(|run| applies(request.action, run.status.state)).collect();
         let mut result = BulkResult {

@@ -1,12 +1,11 @@
 //! Looking at one run: its row, what its owner knows better, its attempts, why it is where it is.
 
-use std::collections::BTreeMap;
-
-use mainspring_model::{Cause, CellId, JobSpec, Reason, Run, RunId, RunState, RunStatus};
+use mainspring_model::{Cause, JobSpec, Reason, Run, RunId, RunState, RunStatus};
 use mainspring_wire::api;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
+use super::list::active_by_cell;
 use crate::app::App;
 use crate::error::{Error, Result};
 use crate::operation::Operation;
@@ -117,7 +116,8 @@ impl App {
         }
         if let Some(reason) = &mut reason {
             let spec = self.spec_of(&row).await.ok();
-            reason.name(&row.head, spec.as_deref().map(|spec| spec.name.as_str()), status.cell);
+            let job = spec.as_deref().map(|spec| spec.name.as_str());
+            reason.name(row.head.id, &row.head.namespace, job, status.cell);
         }
         let mut cause = self.cause_of(status.cause.as_ref()).await;
         if let (Some(cause), RunState::Skipped, Some(Cause::Overlap)) =
@@ -247,12 +247,8 @@ impl App {
     /// Runs for a list. Those that are not over say why they wait or how far they are, where their owners answer.
     pub(super) async fn describe_all(&self, rows: &[Run]) -> Result<Vec<api::Run>> {
         let specs = self.specs_of(rows).await?;
-        let mut active: BTreeMap<CellId, Vec<RunId>> = BTreeMap::new();
-        for row in rows.iter().filter(|row| !row.status.state.is_terminal()) {
-            active.entry(row.status.cell).or_default().push(row.head.id);
-        }
         let mut live: FxHashMap<RunId, LiveRun> = FxHashMap::default();
-        for (cell, runs) in active {
+        for (cell, runs) in active_by_cell(rows) {
             let known = self.cells.live(cell, &runs).await.unwrap_or_default();
             live.extend(known.into_iter().map(|live| (live.run.head.id, live)));
         }

@@ -3,6 +3,7 @@
 mod act;
 mod batch;
 mod bulk;
+mod counts;
 mod get;
 mod head;
 mod list;

@@ -4,7 +4,7 @@
 //! answered for stays as it is known here.
 
 use mainspring_app::UNASKED;
-use mainspring_wire::api::{Doctor, Finding, Severity};
+use mainspring_wire::api::{Doctor, Finding, Queue, Severity};
 use serde_json::Value;
 
 use super::under_way::Subjects;
@@ -14,6 +14,7 @@ pub(super) fn merge(path: &str, ours: Value, owners: &[(Subjects, Value)]) -> Va
     match path {
         "/v1/doctor" => doctor(ours, owners),
         "/v1/pools" => pools(ours, owners),
+        "/v1/queue" => queue(ours, owners),
         _ => lists(ours, owners),
     }
 }
@@ -60,6 +61,17 @@ fn pools(mut ours: Value, owners: &[(Subjects, Value)]) -> Value {
     ours
 }
 
+/// Each knows what waits in its own cells. It is whole when every cell was looked at by its owner.
+fn queue(ours: Value, owners: &[(Subjects, Value)]) -> Value {
+    let Ok(mut whole) = serde_json::from_value::<Queue>(ours.clone()) else { return ours };
+    for (_, answer) in owners {
+        if let Ok(theirs) = serde_json::from_value(answer.clone()) {
+            whole.add(theirs);
+        }
+    }
+    serde_json::to_value(whole).unwrap_or(ours)
+}
+
 /// What anybody found; but of cells that were not asked, those that nobody asked.
 fn doctor(ours: Value, owners: &[(Subjects, Value)]) -> Value {
     let Ok(mut whole) = serde_json::from_value::<Doctor>(ours.clone()) else { return ours };
@@ -85,7 +97,7 @@ fn add(known: &mut Vec<Finding>, finding: Finding) {
 
 #[cfg(test)]
 mod tests {
-    use mainspring_model::{CellId, RunId, Timestamp};
+    use mainspring_model::{CellId, JobId, RunId, Timestamp};
     use serde_json::json;
 
     use super::*;
@@ -103,6 +115,26 @@ mod tests {
         let pools = |running: u32| json!({"items": [{"name": "default", "running": running}]});
         let owners = [(Subjects::default(), pools(2)), (Subjects::default(), pools(3))];
         assert_eq!(merge("/v1/pools", pools(1), &owners), pools(6));
+    }
+
+    #[test]
+    fn queues_are_added_up_and_whole_when_each_cell_was_looked_at() {
+        let item = |first: u128, count: u32| {
+            json!({"job": JobId::MIN, "job_name": "etl", "namespace": "acme", "pool": "default", "count": count,
+            "oldest": "2026-01-01T00:00:00.000000Z", "first": RunId::new(Timestamp::ZERO, first),
+            "reason": {"kind": "no_node", "message": "", "remedy": ""}})
+        };
+        let queue = |waiting: u32, items: &[Value], unanswered: &[u16]| {
+            let mut queue = json!({"at": "2026-01-01T00:00:00.000000Z", "waiting": waiting, "items": items, "partial": false});
+            if !unanswered.is_empty() {
+                queue["unanswered"] = json!(unanswered);
+            }
+            queue
+        };
+        let ours = queue(2, &[item(1, 2)], &[1, 2]);
+        let owners = [(Subjects::cell(CellId(1)), queue(3, &[item(2, 3)], &[0, 2]))];
+        assert_eq!(merge("/v1/queue", ours.clone(), &owners), queue(5, &[item(1, 5)], &[2]));
+        assert_eq!(merge("/v1/queue", ours.clone(), &[]), ours);
     }
 
     #[test]

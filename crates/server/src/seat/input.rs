@@ -3,7 +3,7 @@
 use mainspring_app::audit;
 use mainspring_app::ports::{CellError, Command, LiveRun, NewRun, Overview};
 use mainspring_engine::{
-    Answer, Event, LeaseAnswer, LoadedRun, MomentsRead, ShelfRead, SpecRead, TriggersRead,
+    Answer, Event, LeaseAnswer, LoadedRun, MomentsRead, ShelfRead, SpecRead, TriggersRead, WaitingGroups,
 };
 use mainspring_model::{Node, NodeId, Pause, RunId};
 use mainspring_store::{Outcome, Record};
@@ -31,6 +31,8 @@ pub(crate) enum Input {
     Live { runs: Vec<RunId>, reply: oneshot::Sender<Vec<LiveRun>> },
     /// The cell to be looked at.
     Overview { reply: oneshot::Sender<Option<Overview>> },
+    /// What waits in the cell to be looked at.
+    Waiting { groups_max: usize, reply: oneshot::Sender<Option<WaitingGroups>> },
     /// A node's connection.
     Node(NodeInput),
 }

@@ -206,6 +206,7 @@ impl Seat {
             Input::Command { command, row, audit, reply } => self.command(command, row, audit, reply),
             Input::Live { runs, reply } => drop(reply.send(self.live(&runs))),
             Input::Overview { reply } => drop(reply.send(self.overview())),
+            Input::Waiting { groups_max, reply } => drop(reply.send(self.waiting(groups_max))),
             Input::Node(input) => self.node(input),
         }
     }

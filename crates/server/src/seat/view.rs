@@ -1,6 +1,7 @@
 //! What others may look at: the cell in its owner's memory.
 
 use mainspring_app::ports::{LiveNode, LiveRun, Overview};
+use mainspring_engine::WaitingGroups;
 use mainspring_model::RunId;
 
 use super::task::Seat;
@@ -10,6 +11,10 @@ impl Seat {
         let Some(reign) = &self.tenure else { return Vec::new() };
         let live = |id: &RunId| Some(LiveRun { run: reign.cell.run(*id)?, reason: reign.cell.why(*id) });
         runs.iter().filter_map(live).collect()
+    }
+
+    pub(super) fn waiting(&self, groups_max: usize) -> Option<WaitingGroups> {
+        self.tenure.as_ref().map(|tenure| tenure.cell.waiting_groups(groups_max))
     }
 
     pub(super) fn overview(&self) -> Option<Overview> {

@@ -208,6 +208,8 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
             let body = json!({"action": "cancel", "q": "job:many", "preview": false});
             with("POST", format!("/v1/runs/bulk?namespace={target}"), body)
         }
+        Operation::RunCounts => sample("GET", format!("/v1/runs/counts?namespace={target}")),
+        Operation::Queue => sample("GET", format!("/v1/queue?namespace={target}")),
         Operation::RunList => sample("GET", format!("/v1/runs?namespace={target}&limit=1")),
         Operation::RunGet => sample("GET", run(world, target, "").await),
         Operation::RunSpec => sample("GET", run(world, target, "/spec").await),

@@ -99,6 +99,35 @@ async fn why_a_run_waits_names_what_is_asked_for() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_queue_tells_what_waits_and_for_what() {
+    let world = World::with_options(|options| options.waiting_max = 5).await;
+    world.job("acme/data", "etl").await;
+    world.job("rival", "load").await;
+    let ann = world.somebody("ann", Some("acme"), Some("viewer")).await;
+    let first = world.run("acme/data", "etl").await;
+    world.run("acme/data", "etl").await;
+    world.run("rival", "load").await;
+    let queue = world.get("/v1/queue").await.expect(200);
+    let counts = |queue: &Value| {
+        let items = queue["items"].as_array().expect("items").iter();
+        items.map(|item| (text(&item["job_name"]), item["count"].as_u64())).collect::<Vec<_>>()
+    };
+    assert_eq!(counts(&queue), [("etl".into(), Some(2)), ("load".into(), Some(1))], "{queue}");
+    assert_eq!((&queue["waiting"], &queue["partial"]), (&json!(3), &json!(false)), "{queue}");
+    let item = &queue["items"][0];
+    assert_eq!((&item["pool"], &item["first"]), (&json!("default"), &json!(first)));
+    assert_eq!(item["reason"]["kind"], "no_node", "{item}");
+    let theirs = world.call(&ann, "GET", "/v1/queue", None).await.expect(200);
+    assert_eq!((counts(&theirs), &theirs["waiting"]), (vec![("etl".into(), Some(2))], &json!(2)));
+    let below = world.get("/v1/queue?namespace=rival").await.expect(200);
+    assert_eq!(counts(&below), [("load".into(), Some(1))]);
+    for _ in 0..5 {
+        world.run("rival", "load").await;
+    }
+    assert_eq!(world.get("/v1/queue").await.expect(200)["partial"], true, "some are in the store alone");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn why_is_told_of_runs_that_are_only_in_the_store() {
     let world = World::with_options(|options| options.waiting_max = 2).await;
     world.job("default", "etl").await;

@@ -26,6 +26,7 @@ cases! { "pages":
     a_span_at_the_extremes,
     all_filters_hold_together,
     more_counts_only_what_passes_the_filters,
+    the_oldest_come_first_when_asked,
     a_walk_sees_every_row_once,
     a_walk_is_not_disturbed_by_inserts,
     live_and_ended_runs_are_listed_alike,
@@ -184,6 +185,38 @@ async fn more_counts_only_what_passes_the_filters(store: Arc<dyn Store>) {
 async fn a_walk_sees_every_row_once(store: Arc<dyn Store>) {
     fill(&store, 500).await;
     assert_eq!(walk(&store, 17, |_| vec![]).await, (0..500).rev().map(run_id).collect::<Vec<_>>());
+}
+
+async fn the_oldest_come_first_when_asked(store: Arc<dyn Store>) {
+    let row = |n: u64| {
+        run_with(n, |head, status| {
+            head.namespace = namespace(if n.is_multiple_of(2) { "acme/data" } else { "beta" });
+            head.job = job_id(n % 4);
+            if n.is_multiple_of(3) {
+                (status.state, status.place) = (RunState::Success, None);
+            }
+        })
+    };
+    put(&store, (0..60).map(|n| Write::InsertRun(row(n))).collect()).await;
+    let turned = |change: fn(&mut RunQuery)| {
+        move |query: &mut RunQuery| {
+            query.oldest_first = true;
+            change(query);
+        }
+    };
+    assert_eq!(page(&store, turned(|query| query.limit = 3)).await, (vec![0, 1, 2], true));
+    let after = turned(|query| (query.after, query.limit) = (Some(run_id(57)), 5));
+    assert_eq!(page(&store, after).await, (vec![58, 59], false));
+    let within = turned(|query| {
+        (query.namespace, query.after) = (Some(namespace("acme")), Some(run_id(50)));
+    });
+    assert_eq!(page(&store, within).await, (vec![52, 54, 56, 58], false));
+    let of_job = turned(|query| (query.job, query.limit) = (Some(job_id(1)), 4));
+    assert_eq!(page(&store, of_job).await, (vec![1, 5, 9, 13], true));
+    let span = turned(|query| {
+        (query.from, query.after, query.limit) = (Some(at(20)), Some(run_id(10)), 2);
+    });
+    assert_eq!(page(&store, span).await, (vec![20, 21], true));
 }
 
 async fn a_walk_is_not_disturbed_by_inserts(store: Arc<dyn Store>) {

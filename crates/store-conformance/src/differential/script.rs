@@ -179,6 +179,7 @@ impl Script {
                 states: (0..random.below(4)).map(|_| random.pick(&RunState::ALL)).collect(),
                 from: random.maybe(30, rows::moment),
                 until: random.maybe(30, rows::moment),
+                oldest_first: random.below(100) < 30,
                 after: random.maybe(40, |random| run_id(random.below(RUNS))),
                 limit,
             }),

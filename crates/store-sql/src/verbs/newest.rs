@@ -1,4 +1,4 @@
-//! Runs for people, newest first. A page costs its own rows, however long the history: each read goes by an index
+//! Runs for people, by id: newest first, or oldest first. A page costs its own rows, however long the history: each read goes by an index
 //! that has what is asked for in the order it is asked for.
 //!
 //! - All runs: by id.
@@ -35,7 +35,7 @@ enum Source {
     Jobs(Vec<JobId>),
 }
 
-/// A page of runs, newest first.
+/// A page of runs, in the order that is asked for.
 pub(crate) async fn page<B: Backend>(backend: &B, query: RunQuery) -> Result<Page<Run>> {
     fn decode(row: &dyn Row) -> Result<Placed<RunId, Run>, Damage> {
         Ok((RunId::from_bytes(row.id(0)?), run::decode(row)))
@@ -47,13 +47,19 @@ pub(crate) async fn page<B: Backend>(backend: &B, query: RunQuery) -> Result<Pag
         return Ok(page);
     }
     for source in sources(backend, &query).await? {
-        let read = |after: Option<RunId>| read(&query, &source, B::DIALECT, first, after.unwrap_or(end));
-        let part = page::read(backend, query.limit, Some(end), read, decode).await?;
+        let read = |after: Option<RunId>| {
+            let after = RunQuery { after: after.or(query.after), ..query.clone() };
+            read(&after, &source, B::DIALECT)
+        };
+        let part = page::read(backend, query.limit, None, read, decode).await?;
         page.more |= part.more;
         page.rows.extend(part.rows);
     }
     // Active ones were read first: a run that ends between two reads is in both, not in neither.
-    page.rows.sort_by_key(|run| Reverse((run.head.id, run.status.version)));
+    match query.oldest_first {
+        true => page.rows.sort_by_key(|run| (run.head.id, Reverse(run.status.version))),
+        false => page.rows.sort_by_key(|run| Reverse((run.head.id, run.status.version))),
+    }
     page.rows.dedup_by_key(|run| run.head.id);
     page.more |= page.rows.len() > query.limit;
     page.rows.truncate(query.limit);
@@ -96,15 +102,15 @@ async fn jobs_of<B: Backend>(backend: &B, namespace: &Namespace) -> Result<Vec<J
     Ok(jobs)
 }
 
-fn read(query: &RunQuery, source: &Source, dialect: Dialect, first: RunId, end: RunId) -> Query {
+fn read(query: &RunQuery, source: &Source, dialect: Dialect) -> Query {
     match source {
-        Source::Everything => filtered(Query::new(run::SELECT), query, first, end),
+        Source::Everything => filtered(Query::new(run::SELECT), query),
         Source::Active => {
             let mut read = Query::with_condition(run::SELECT_ACTIVE.text(dialect));
             if let Some(job) = query.job {
                 read.and("job = ?", [job.as_bytes().into()]);
             }
-            filtered(read, query, first, end)
+            filtered(read, query)
         }
         Source::Jobs(jobs) => {
             let of_job = |job: &JobId| {
@@ -113,7 +119,7 @@ fn read(query: &RunQuery, source: &Source, dialect: Dialect, first: RunId, end: 
                 if !dialect.job_index_has_active() {
                     read.and("shelf IS NULL", []);
                 }
-                filtered(read, query, first, end)
+                filtered(read, query)
             };
             match jobs.as_slice() {
                 [job] => of_job(job),
@@ -122,7 +128,7 @@ fn read(query: &RunQuery, source: &Source, dialect: Dialect, first: RunId, end: 
                     let size = many.len().next_power_of_two();
                     let padded = (0..size).map(|at| many.get(at).unwrap_or(&JobId::MAX));
                     let mut union = Query::union(padded.map(of_job));
-                    union.page("id DESC", query.limit + 1);
+                    union.page(order(query), query.limit + 1);
                     union
                 }
             }
@@ -130,7 +136,12 @@ fn read(query: &RunQuery, source: &Source, dialect: Dialect, first: RunId, end: 
     }
 }
 
-fn filtered(mut read: Query, query: &RunQuery, first: RunId, end: RunId) -> Query {
+const fn order(query: &RunQuery) -> &'static str {
+    if query.oldest_first { "id" } else { "id DESC" }
+}
+
+fn filtered(mut read: Query, query: &RunQuery) -> Query {
+    let (first, end) = query.ids();
     read.and("id < ?", [end.as_bytes().into()]);
     if first > RunId::MIN {
         read.and("id >= ?", [first.as_bytes().into()]);
@@ -142,7 +153,7 @@ fn filtered(mut read: Query, query: &RunQuery, first: RunId, end: RunId) -> Quer
         let states: Vec<String> = query.states.iter().map(|state| (*state as u8).to_string()).collect();
         read.and(&format!("state IN ({})", states.join(", ")), []);
     }
-    read.page("id DESC", query.limit + 1);
+    read.page(order(query), query.limit + 1);
     read
 }
 
@@ -153,14 +164,14 @@ pub(crate) fn probes(dialect: Dialect, job: JobId, namespace: &Namespace) -> Vec
     let running = RunQuery { states: vec![RunState::Running], ..all.clone() };
     let of_job = RunQuery { job: Some(job), ..all.clone() };
     let within = RunQuery { namespace: Some(namespace.clone()), ..all.clone() };
-    let text = |query: &RunQuery, source: Source| {
-        read(query, &source, dialect, RunId::MIN, RunId::MAX).with_literals(dialect)
-    };
+    let turned = RunQuery { oldest_first: true, after: Some(RunId::MIN), ..within.clone() };
+    let text = |query: &RunQuery, source: Source| read(query, &source, dialect).with_literals(dialect);
     vec![
         ("everything", text(&all, Source::Everything)),
         ("active", text(&running, Source::Active)),
         ("active of a job", text(&of_job, Source::Active)),
         ("of a job", text(&of_job, Source::Jobs(vec![job]))),
         ("of a namespace", text(&within, Source::Jobs(vec![job, job]))),
+        ("of a namespace, oldest first", text(&turned, Source::Jobs(vec![job, job]))),
     ]
 }

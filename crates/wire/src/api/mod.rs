@@ -22,6 +22,7 @@ mod node;
 mod object;
 mod page;
 mod problem;
+mod queue;
 mod reason;
 mod run;
 mod session;
@@ -54,8 +55,11 @@ pub use node::{DrainRequest, JoinToken, JoinTokenRequest, Node, NodeLabels, Pool
 pub use object::Object;
 pub use page::Page;
 pub use problem::{FieldProblem, Problem};
+pub use queue::{Queue, QueueItem};
 pub use reason::Reason;
-pub use run::{Attempt, CancelRequest, Progress, Run, Usage, Why};
+pub use run::{
+    Attempt, CancelRequest, NamespaceCount, Progress, Run, RunCounts, RunOrder, RunPage, Usage, Why,
+};
 pub use session::{LoginCode, LoginCodeRequest, Session, SessionRequest};
 pub use stats::{StatsHour, StatsReport, StatsTotals};
 pub use submit::{BatchResult, BatchSubmit, RerunRequest, Submit, SubmitOutcome, Submitted};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mainspring_model::{CellId, Namespace, NoNode, NodeFilter, Reason as Model, RunHead, Shortage};
+use mainspring_model::{CellId, Namespace, NoNode, NodeFilter, Reason as Model, RunId, Shortage};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -166,12 +166,12 @@ impl Reason {
     }
 
     /// Puts names into the commands that the remedy tells of, so that they can be typed as they are.
-    pub fn name(&mut self, head: &RunHead, job: Option<&str>, cell: CellId) {
+    pub fn name(&mut self, run: RunId, namespace: &Namespace, job: Option<&str>, cell: CellId) {
         let mut job = job.unwrap_or("JOB").to_owned();
-        if head.namespace != Namespace::default() {
-            job = format!("-n {} {job}", head.namespace);
+        if *namespace != Namespace::default() {
+            job = format!("-n {namespace} {job}");
         }
-        let names = [("RUN", head.id.to_string()), ("CELL", cell.0.to_string()), ("JOB", job)];
+        let names = [("RUN", run.to_string()), ("CELL", cell.0.to_string()), ("JOB", job)];
         for remedy in [&mut self.remedy, &mut self.remedy_zh] {
             for (word, name) in &names {
                 *remedy = remedy.replace(&format!(" {word}`"), &format!(" {name}`"));

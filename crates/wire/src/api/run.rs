@@ -1,5 +1,7 @@
 //! Runs and their attempts, and why a run is where it is.
 
+use std::collections::BTreeMap;
+
 use mainspring_model::{JobId, Namespace, NodeId, RunId, RunState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -102,6 +104,62 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Value>)]
     pub result: Option<Value>,
+}
+
+/// Runs of a list, in its order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RunPage {
+    /// The runs. May be empty although more follow: then few passed the query.
+    pub items: Vec<Run>,
+    /// Where the list goes on; absent when nothing follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+    /// Where the page before ends: what was made since, or what a page further on left behind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prev_cursor: Option<String>,
+    /// When there is more to look through: the runs made up to here were looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub searched_to: Option<Time>,
+}
+
+/// The order of a list of runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub enum RunOrder {
+    /// By when they were made, the last first.
+    #[default]
+    #[serde(rename = "-created")]
+    NewestFirst,
+    /// By when they were made, the first first.
+    #[serde(rename = "created")]
+    OldestFirst,
+}
+
+/// How many runs a query finds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RunCounts {
+    /// All of them; at least so many when not `exact`.
+    pub matched: u64,
+    /// Whether all runs were looked at. Otherwise there were too many, and those counted are the newest.
+    pub exact: bool,
+    /// By state; states without runs are left out.
+    pub states: BTreeMap<String, u64>,
+    /// By namespace, the fullest first, at most 100.
+    pub namespaces: Vec<NamespaceCount>,
+    /// When the oldest of those that are not over was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oldest_active: Option<Time>,
+    /// When not `exact`: runs made before this were not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub searched_to: Option<Time>,
+}
+
+/// Runs of a namespace, without those below it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NamespaceCount {
+    /// The namespace.
+    pub namespace: Namespace,
+    /// How many.
+    pub count: u64,
 }
 
 /// How far a task says it is.

@@ -12,6 +12,7 @@ mod manual;
 mod members;
 mod namespaces;
 mod nodes;
+mod queue;
 mod runs;
 mod sessions;
 mod stats;
@@ -34,6 +35,7 @@ pub(crate) fn all() -> Vec<Route> {
         hooks::routes(),
         submit::routes(),
         runs::routes(),
+        queue::routes(),
         logs::routes(),
         nodes::routes(),
         artifacts::routes(),

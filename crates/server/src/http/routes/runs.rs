@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use mainspring_app::{Operation, PageRequest};
 use mainspring_model::{JobSpec, Namespace, RunId};
-use mainspring_wire::api::{self, CancelRequest, Page};
+use mainspring_wire::api::{self, CancelRequest, Page, RunCounts, RunOrder, RunPage};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -22,7 +22,10 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/runs", Operation::RunList, list)
             .query::<RunsQuery>()
-            .answers_page::<api::Run>("Runs, newest first."),
+            .answers::<RunPage>(200, "Runs, newest first unless asked for the other way."),
+        Route::get("/v1/runs/counts", Operation::RunCounts, counts)
+            .query::<CountsQuery>()
+            .answers::<RunCounts>(200, "How many runs the query finds, by state and namespace."),
         Route::get("/v1/runs/{run}", Operation::RunGet, get).answers::<api::Run>(200, "The run."),
         Route::get("/v1/runs/{run}/spec", Operation::RunSpec, spec)
             .answers::<JobSpec>(200, "The specification that it pins."),
@@ -51,18 +54,42 @@ struct RunsQuery {
     q: String,
     /// Here and in all below; without it, everywhere that you may look.
     namespace: Option<Namespace>,
+    /// `-created`, the newest first, or `created`.
+    #[serde(default)]
+    #[param(inline)]
+    order: RunOrder,
     /// At most so many items.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
-    /// Where the last page ended.
+    /// Where the last page ended, or `prev_cursor` for what comes before it.
     cursor: Option<String>,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct CountsQuery {
+    /// Which runs; the language of `GET /v1/runs?q=`.
+    #[serde(default)]
+    q: String,
+    /// Here and in all below; without it, everywhere that you may look.
+    namespace: Option<Namespace>,
 }
 
 type Context = State<Arc<Edge>>;
 
 async fn list(State(edge): Context, SignedIn(caller): SignedIn, Query(query): Query<RunsQuery>) -> Answer {
     let page = PageRequest { limit: query.limit, cursor: query.cursor };
-    ok(&edge.app.list_runs(&caller, query.namespace.as_ref(), &query.q, &page).await?)
+    let namespace = query.namespace.as_ref();
+    ok(&edge.app.list_runs(&caller, namespace, &query.q, query.order, &page).await?)
+}
+
+async fn counts(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    Query(query): Query<CountsQuery>,
+) -> Answer {
+    ok(&edge.app.count_runs(&caller, query.namespace.as_ref(), &query.q).await?)
 }
 
 async fn get(
