@@ -103,6 +103,7 @@ operations! {
     RunLogs, "run.logs", Viewer, Namespace, false, "Reads the output of a run.";
     RunCancel, "run.cancel", Operator, Namespace, true, "Ends a run.";
     RunRetry, "run.retry", Operator, Namespace, true, "Lets a failed run not wait for its back-off.";
+    RunPrioritise, "run.prioritise", Operator, Namespace, true, "Makes a run more or less important.";
     RunRerun, "run.rerun", Operator, Namespace, true, "Submits the same again as a new run.";
 
     NodeList, "node.list", Viewer, Cluster, false, "Lists nodes.";

@@ -138,6 +138,15 @@ pub enum Command {
         /// Who.
         by: Box<str>,
     },
+    /// Make a run more or less important.
+    Prioritise {
+        /// The run.
+        run: RunId,
+        /// Who.
+        by: Box<str>,
+        /// Larger goes first.
+        priority: u16,
+    },
     /// Pause or resume a job, as its row is now.
     PauseJob {
         /// The row.
@@ -189,7 +198,9 @@ impl Command {
     /// The run that it is about.
     pub fn run(&self) -> Option<RunId> {
         match self {
-            Self::Cancel { run, .. } | Self::RetryNow { run, .. } => Some(*run),
+            Self::Cancel { run, .. } | Self::RetryNow { run, .. } | Self::Prioritise { run, .. } => {
+                Some(*run)
+            }
             Self::If { command, .. } => command.run(),
             Self::PauseJob { .. }
             | Self::PauseCell { .. }

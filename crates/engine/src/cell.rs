@@ -239,6 +239,9 @@ impl Cell {
                 self.cancel(now, request, (run, row), by, kill);
             }
             Event::RetryNow { request, run, row, by } => self.retry_now(now, request, (run, row), by),
+            Event::Prioritise { request, run, row, by, priority } => {
+                self.prioritise(now, request, (run, row), by, priority);
+            }
             Event::PauseJob { request, job, pause } => self.pause_job(now, request, *job, pause),
             Event::PauseCell { request, pause } => self.pause_cell(request, pause),
             Event::Drain { request, node, deadline } => self.drain(now, request, node, deadline),
@@ -391,6 +394,7 @@ fn refusal(event: &Event) -> Option<Message> {
         Event::Submit(submission) => submission.request,
         Event::Cancel { request, .. }
         | Event::RetryNow { request, .. }
+        | Event::Prioritise { request, .. }
         | Event::PauseJob { request, .. }
         | Event::PauseCell { request, .. }
         | Event::TriggersChanged { request, .. }

@@ -47,6 +47,19 @@ pub enum Event {
         /// Who.
         by: Box<str>,
     },
+    /// Somebody makes a run more or less important.
+    Prioritise {
+        /// Whom to answer.
+        request: RequestId,
+        /// The run.
+        run: RunId,
+        /// Its row, if the cell said that it is not in memory.
+        row: Option<Box<LoadedRun>>,
+        /// Who.
+        by: Box<str>,
+        /// Larger goes first.
+        priority: u16,
+    },
     /// Somebody pauses (or, with none, resumes) a job, as its row is now.
     PauseJob {
         /// Whom to answer.

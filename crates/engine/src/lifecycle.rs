@@ -139,7 +139,7 @@ impl Cell {
         let entry = &mut self.runs.entries[ix];
         let namespace = &entry.head.namespace;
         let weight = self.config.weights.get(namespace).copied().unwrap_or(1);
-        let rank = self.queue.share.enter(entry.head.priority, namespace, weight);
+        let rank = self.queue.share.enter(entry.priority(), namespace, weight);
         entry.status.place = Some(Place { shelf: Shelf::Waiting, rank });
         entry.phase = Phase::Idle;
         entry.since = entry.status.waits_since().unwrap_or(now).min(now);
@@ -188,7 +188,7 @@ impl Cell {
         };
         let (concurrency, rate) = (entry.concurrency_key().into(), entry.rate_key().into());
         let apart = Apart { concurrency, rate, excluded, pinned };
-        GroupKey::new(entry.shape as usize, entry.head.priority, entry.head.overlap, apart)
+        GroupKey::new(entry.shape as usize, entry.priority(), entry.head.overlap, apart)
     }
 
     /// Takes a run out of the queue, if it is in it, and tells what it waited for last.

@@ -182,7 +182,7 @@ impl Cell {
     fn adopt_waiting(&mut self, now: Timestamp, ix: usize) {
         let entry = &mut self.runs.entries[ix];
         entry.since = entry.status.waits_since().unwrap_or(now).min(now);
-        self.queue.share.remember(entry.queue_key().0, entry.head.priority, &entry.head.namespace);
+        self.queue.share.remember(entry.queue_key().0, entry.priority(), &entry.head.namespace);
         if !self.admit_read(ix) {
             self.forget(ix);
             return;

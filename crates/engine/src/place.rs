@@ -321,7 +321,7 @@ impl Cell {
         entry.phase = Phase::Ordered { at: self.elapsed };
         entry.spoke_at = self.elapsed;
         entry.since = now;
-        self.queue.share.served(rank, entry.head.priority);
+        self.queue.share.served(rank, entry.priority());
         self.occupy(run_ix, node_ix, true);
         let entry = &self.runs.entries[run_ix];
         let shape = self.shapes.of(entry);

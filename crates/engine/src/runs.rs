@@ -59,6 +59,11 @@ impl RunEntry {
         self.status.token(self.head.id)
     }
 
+    /// How important it is by now.
+    pub(crate) fn priority(&self) -> u16 {
+        self.status.priority(&self.head)
+    }
+
     /// Its place in the queue while it waits.
     pub(crate) fn queue_key(&self) -> (i64, RunId) {
         (self.status.place.map_or(0, |place| place.rank), self.head.id)

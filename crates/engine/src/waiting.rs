@@ -6,6 +6,7 @@
 use mainspring_model::{JobId, Namespace, Reason, RunId, Timestamp};
 
 use crate::cell::Cell;
+use crate::class::QueueKey;
 use crate::queue::Group;
 
 /// Runs of a group among which the one that has waited longest is looked for.
@@ -35,7 +36,7 @@ pub struct WaitingGroup {
 /// What waits in a cell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WaitingGroups {
-    /// The groups, in no order.
+    /// The groups, in the order of their first runs in the queue.
     pub groups: Vec<WaitingGroup>,
     /// More runs wait: there were more groups than asked for, or runs were spilled to the store.
     pub is_partial: bool,
@@ -48,17 +49,15 @@ impl Cell {
             groups: Vec::new(),
             is_partial: !self.is_loaded() || self.overflow.after.is_some(),
         };
+        let mut groups: Vec<(QueueKey, &Group)> = Vec::new();
         for (_, group) in &self.queue.groups {
             found.is_partial |= group.spilled_from.is_some();
-            if group.waiting.is_empty() {
-                continue;
-            }
-            if found.groups.len() == groups_max {
-                found.is_partial = true;
-                break;
-            }
-            found.groups.push(self.waiting_group(group));
+            groups.extend(group.waiting.first_key_value().map(|(key, _)| (*key, group)));
         }
+        found.is_partial |= groups.len() > groups_max;
+        groups.sort_unstable_by_key(|(key, _)| *key);
+        found.groups =
+            groups.into_iter().take(groups_max).map(|(_, group)| self.waiting_group(group)).collect();
         found
     }
 

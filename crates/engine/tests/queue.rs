@@ -1,7 +1,7 @@
 //! The queue: priority classes, fair share between namespaces, age; and nobody in the way of others.
 
 use mainspring_model::spec::PriorityClass;
-use mainspring_model::{Reason, RunId, RunState};
+use mainspring_model::{Reason, RunEventKind, RunId, RunState};
 
 use crate::world::{Job, World, secs};
 
@@ -41,6 +41,40 @@ fn classes_then_levels_then_age() {
     ];
     let runs: Vec<RunId> = jobs.iter().map(|job| world.submit(job)).collect();
     assert_eq!(work_through(&mut world, &runs), ["r4", "r3", "r2", "r6", "r5", "r1"]);
+}
+
+#[test]
+fn a_run_that_is_made_more_important_goes_first_and_stays_so_under_a_new_owner() {
+    let mut world = World::new();
+    let job = world.job();
+    let runs = world.submit_many(&job, 4);
+    world.prioritise(runs[3], u16::MAX);
+    world.prioritise(runs[0], 0);
+    let since = |world: &World, run: RunId| world.cell.run(run).and_then(|run| run.status.waits_since());
+    assert_eq!(since(&world, runs[3]), since(&world, runs[1]), "it has waited as long as before");
+    let told = [RunEventKind::Prioritised { by: "ann".into(), from: 562, to: u16::MAX }];
+    assert_eq!(world.events(runs[3]), told);
+    // Once more is the same.
+    world.prioritise(runs[3], u16::MAX);
+    assert_eq!(world.events(runs[3]), told);
+    world.take_over();
+    assert_eq!(work_through(&mut world, &runs), ["r4", "r2", "r3", "r1"]);
+}
+
+#[test]
+fn what_has_ended_has_no_priority_to_change() {
+    let mut world = World::new();
+    let node = world.node("a");
+    let job = world.job();
+    let run = world.submit(&job);
+    // While it runs it counts for the next attempt.
+    world.prioritise(run, 7);
+    assert_eq!(world.cell.run(run).map(|run| run.status.priority(&run.head)), Some(7));
+    world.finish(run);
+    world.hush();
+    world.prioritise(run, 9);
+    world.expect(&["3: refused IllegalState"]);
+    let _ = node;
 }
 
 #[test]

@@ -37,6 +37,15 @@ pub enum RunEventKind {
         /// Who.
         by: Box<str>,
     },
+    /// Somebody made it more or less important.
+    Prioritised {
+        /// Who.
+        by: Box<str>,
+        /// What it was.
+        from: u16,
+        /// What it is now.
+        to: u16,
+    },
     /// The node of the attempt was lost.
     NodeLost {
         /// The node.

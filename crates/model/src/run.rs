@@ -34,7 +34,7 @@ pub struct RunHead {
     pub inline_spec: Option<Payload>,
     /// Unique within the namespace, if given: the same key is the same run (I5).
     pub idempotency_key: Option<Box<str>>,
-    /// How important: larger goes first.
+    /// How important: larger goes first. [`RunStatus::priority`] says what it is by now.
     pub priority: u16,
     /// When it was accepted.
     pub created_at: Timestamp,
@@ -150,6 +150,8 @@ pub struct RunExtra {
     pub queued_at: Option<Timestamp>,
     /// How often it was given to another cell.
     pub hops: u16,
+    /// How important somebody made it since it was asked for.
+    pub priority: Option<u16>,
     /// Two attempts may have executed at once: clocks or a node's obedience cannot be trusted here (I11).
     pub maybe_doubled: bool,
 }
@@ -259,6 +261,11 @@ impl RunStatus {
     pub fn begun_at(&self) -> Option<Timestamp> {
         let begun_at = self.extra.as_ref().and_then(|extra| extra.begun_at);
         begun_at.or(self.started_at).or(self.placed_at)
+    }
+
+    /// How important the run with this head is by now: larger goes first.
+    pub fn priority(&self, head: &RunHead) -> u16 {
+        self.extra.as_ref().and_then(|extra| extra.priority).unwrap_or(head.priority)
     }
 
     /// The pending request to end it.

@@ -37,6 +37,8 @@ enum What {
     Lose,
     /// Whatever waits for its back-off.
     Retry,
+    /// A run that waits is made more or less important.
+    Prioritise(u16),
     /// A job that was taken for one that kills its nodes, and is not.
     Clear(JobId),
     /// A trigger, by job and place in it, is paused.
@@ -113,7 +115,13 @@ impl Operators {
             let end_at = begin_at + rng.range(SECOND, 30 * SECOND);
             Act::new(what, begin_at, end_at)
         });
-        let acts: Vec<Act> = acts.chain(clears).chain(loses).collect();
+        let mut rng = Rng::new(plan.seed, "priorities");
+        let priorities = (0..rng.range(2, 6)).map(|_| {
+            let begin_at = rng.range(2 * SECOND, BUSY_UNTIL);
+            Act::new(What::Prioritise(rng.index(1 << 10) as u16), begin_at, begin_at + SECOND)
+        });
+        let priorities: Vec<Act> = priorities.collect();
+        let acts: Vec<Act> = acts.chain(clears).chain(loses).chain(priorities).collect();
         let makeups = Makeup::all(plan.seed, jobs);
         let on_triggers = trigger_acts(plan, jobs).into_iter().chain(backfill_acts(&makeups));
         Self { acts: acts.into_iter().chain(on_triggers).collect(), makeups, ..Self::default() }
@@ -213,6 +221,13 @@ impl Operators {
                 let node = gone(sight)?;
                 Some((node.cell, Event::Lose { request, node: node.id }))
             }
+            What::Prioritise(priority) => {
+                let waits = |run: &&Run| run.status.state == RunState::Waiting;
+                let run = sight.core.all_runs().filter(waits).last()?;
+                let (cell, row) = (run.status.cell, row(sight, run)?);
+                let by = "operator".into();
+                Some((cell, Event::Prioritise { request, run: run.head.id, row, by, priority }))
+            }
             What::Retry => {
                 let failed = |run: &&Run| run.status.state == RunState::Failed;
                 retry(sight, request, sight.core.all_runs().find(failed)?)
@@ -267,10 +282,15 @@ fn gone(sight: &Sight<'_>) -> Option<Node> {
 }
 
 fn retry(sight: &Sight<'_>, request: RequestId, run: &Run) -> Option<(CellId, Event)> {
+    let row = row(sight, run)?;
+    Some((run.status.cell, Event::RetryNow { request, run: run.head.id, row, by: "operator".into() }))
+}
+
+/// The row of a run, as a server sends it along.
+fn row(sight: &Sight<'_>, run: &Run) -> Option<Option<Box<LoadedRun>>> {
     let job = sight.jobs.iter().find(|sim| sim.job.id == run.head.job)?;
     let spec = job.readable.then(|| job.spec.clone());
-    let row = Some(Box::new(LoadedRun { run: run.clone(), spec, pause: None }));
-    Some((run.status.cell, Event::RetryNow { request, run: run.head.id, row, by: "operator".into() }))
+    Some(Some(Box::new(LoadedRun { run: run.clone(), spec, pause: None })))
 }
 
 fn is_on(what: What, sight: &Sight<'_>) -> bool {
@@ -281,7 +301,9 @@ fn is_on(what: What, sight: &Sight<'_>) -> bool {
             let node = sight.core.node(sight.agents[agent].node.id);
             node.is_some_and(|node| matches!(node.state, NodeState::Draining { .. }))
         }
-        What::Lose | What::Retry | What::Cursor(..) | What::Fire(..) | What::Put(_) => false,
+        What::Lose | What::Retry | What::Prioritise(_) | What::Cursor(..) | What::Fire(..) | What::Put(_) => {
+            false
+        }
         What::Backfill(_) | What::StopBackfill(_) => false,
         What::Clear(id) => sight.quarantined.contains(&id),
         What::Trigger(job, trigger) => is_paused(sight, job, trigger),

@@ -14,10 +14,34 @@ export const KEYS = [
   "namespace",
   "label",
   "cause",
+  "reason",
   "by",
+  "trigger",
+  "pool",
   "node",
+  "text",
+  "id",
   "created>",
   "created<",
+  "started>",
+  "finished>",
+  "took>",
+  "attempt>",
+] as const;
+
+export const REASONS = [
+  "begin_time",
+  "backoff",
+  "concurrency",
+  "rate_limit",
+  "resources",
+  "no_node",
+  "suspect",
+  "priority",
+  "paused",
+  "cell_paused",
+  "quarantined",
+  "overflow",
 ] as const;
 
 export const CAUSES = [
@@ -37,6 +61,13 @@ export const CAUSES = [
 ] as const;
 
 const MOMENTS = ["-1h", "-24h", "-7d"];
+const COMPARED: Record<string, readonly string[]> = {
+  created: MOMENTS,
+  started: MOMENTS,
+  finished: MOMENTS,
+  took: ["1m", "10m", "1h"],
+  attempt: ["1", "2"],
+};
 
 export const wordsOf = (q: string) => q.split(/\s+/).filter(Boolean);
 
@@ -53,15 +84,17 @@ export function suggest(word: string): Suggestion[] {
   const minus = word.startsWith("-") ? "-" : "";
   const bare = word.slice(minus.length);
   const colon = bare.indexOf(":");
-  if (colon < 0 && !/^created[<>]/.test(bare)) {
-    return KEYS.filter((key) => key.startsWith(bare) && !(minus && key.startsWith("created"))).map((key) => ({
-      word: `${minus}${key}${key.startsWith("created") ? "" : ":"}`,
-    }));
+  const compared = /^(created|started|finished|took|attempt)([<>]=?)(.*)$/.exec(bare);
+  if (compared) {
+    const [, key = "", sign = "", begun = ""] = compared;
+    return (COMPARED[key] ?? [])
+      .filter((value) => value.startsWith(begun))
+      .map((value) => ({ word: `${minus}${key}${sign}${value}` }));
   }
-  if (bare.startsWith("created")) {
-    const sign = bare.slice(0, 8);
-    return MOMENTS.filter((moment) => moment.startsWith(bare.slice(8))).map((moment) => ({
-      word: sign + moment,
+  if (colon < 0) {
+    const isCompared = (key: string) => /[<>]$/.test(key);
+    return KEYS.filter((key) => key.startsWith(bare) && !(minus && isCompared(key))).map((key) => ({
+      word: `${minus}${key}${isCompared(key) ? "" : ":"}`,
     }));
   }
   const key = bare.slice(0, colon);
@@ -80,6 +113,7 @@ export function suggest(word: string): Suggestion[] {
       })),
     ] as Suggestion[];
   }
+  if (key === "reason") return open(REASONS).map((value) => ({ word: head + value }));
   if (key === "cause") return open(CAUSES).map((value) => ({ word: head + value }));
   return [];
 }

@@ -408,6 +408,9 @@ export type Name = string;
 /** A path of departments, such as `acme/data/etl`. */
 export type Namespace = string;
 
+/** Runs of a namespace, without those below it. */
+export type NamespaceCount = { count: number; namespace: Namespace; };
+
 /** A namespace. Its `ETag` is its `revision`. */
 export type NamespaceInfo = { created_at: Time; created_by: string; description: string; path: Namespace; revision: number; updated_at: Time; };
 
@@ -470,6 +473,9 @@ export type Preview = { description: Description; moments: Array<Planned>; zone:
 
 export type Priority = JobSpecPriority;
 
+/** A wish that a run is more or less important. */
+export type PriorityRequest = { priority: number; };
+
 /** An error. */
 export type Problem = { code: string; detail: string; errors?: Array<FieldProblem>; instance?: string | null; request_id?: string | null; retry: string; status: number; title: string; type: string; };
 
@@ -484,6 +490,12 @@ export type PutNamespace = { description?: string; };
 
 /** What became of a `PUT`. With `dry_run=true`, what would. */
 export type PutOutcome = "created" | "updated" | "unchanged";
+
+/** What waits, from the memory of the owners. */
+export type Queue = { at: Time; items: Array<QueueItem>; partial: boolean; unanswered?: Array<number>; waiting: number; };
+
+/** Runs of one job that wait for the same thing. */
+export type QueueItem = { count: number; first: RunId; job: JobId; job_name: string; namespace: Namespace; oldest: Time; pool: string; reason: Reason; };
 
 /** Whether the process takes requests. */
 export type Readiness = { ready: boolean; waits_for?: Array<string>; };
@@ -506,11 +518,14 @@ export type Role = "viewer" | "operator" | "editor" | "admin";
 /** A run. Its `ETag` is its `version`. */
 export type Run = { ad_hoc: boolean; attempt: number; attempts_max?: number | null; cancel_requested_by?: string | null; cause?: (Cause | null); created_at: Time; deadline?: (Time | null); eligible_at?: (Time | null); finished_at?: (Time | null); id: RunId; idempotency_key?: string | null; job: JobId; job_name?: string | null; job_version: number; labels?: Labels; logical_time?: (Time | null); losses: number; maybe_doubled?: boolean; namespace: Namespace; node?: (NodeId | null); node_name?: string | null; not_before?: (Time | null); params?: unknown; placed_at?: (Time | null); priority: number; progress?: (Progress | null); reason?: (Reason | null); result?: unknown; started_at?: (Time | null); state: RunState; submitted_by: string; trigger?: string | null; usage?: (Usage | null); version: number; };
 
+/** How many runs a query finds. */
+export type RunCounts = { exact: boolean; matched: number; namespaces: Array<NamespaceCount>; oldest_active?: (Time | null); searched_to?: (Time | null); states: { [key: string]: number; }; };
+
 /** A run: one execution of a job version. */
 export type RunId = string;
 
-/** Some of a list, and where it goes on. */
-export type RunPage = { items: Array<Run>; next_cursor?: string | null; };
+/** Runs of a list, in its order. */
+export type RunPage = { items: Array<Run>; next_cursor?: string | null; prev_cursor?: string | null; searched_to?: (Time | null); };
 
 /** Where a run is. The numbers are what stores keep; they never change. */
 export type RunState = "ready" | "waiting" | "running" | "failed" | "success" | "final_failed" | "cancelled" | "skipped";
@@ -564,7 +579,7 @@ export type TimelineEntry = { at: Time; attempt?: number | null; by?: string | n
 export type TimelineEntryPage = { items: Array<TimelineEntry>; next_cursor?: string | null; };
 
 /** What happened. */
-export type TimelineKind = "accepted" | "queued" | "placed" | "started" | "cancel_requested" | "retried_now" | "node_lost" | "reattached" | "handed_over" | "maybe_doubled" | "overlapped" | "attempt_ended" | "ended";
+export type TimelineKind = "accepted" | "queued" | "placed" | "started" | "cancel_requested" | "retried_now" | "prioritised" | "node_lost" | "reattached" | "handed_over" | "maybe_doubled" | "overlapped" | "attempt_ended" | "ended";
 
 /** A token, without its secret. Its `ETag` is its `revision`. */
 export type Token = { created_at: Time; created_by: string; expires_at?: (Time | null); id: string; kind: string; name: string; revision: number; scopes: Array<TokenScope>; subject: string; };
@@ -657,14 +672,17 @@ export interface Operations {
   node_lose: { path: { node: string; }; query: Record<never, never>; body: undefined; answer: Node };
   node_resume: { path: { node: string; }; query: Record<never, never>; body: undefined; answer: Node };
   pool_list: { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: PoolPage };
-  run_list: { path: Record<never, never>; query: { q?: string; namespace?: Namespace; limit?: number; cursor?: string; }; body: undefined; answer: RunPage };
+  queue: { path: Record<never, never>; query: { namespace?: Namespace; }; body: undefined; answer: Queue };
+  run_list: { path: Record<never, never>; query: { q?: string; namespace?: Namespace; order?: "-created" | "created"; limit?: number; cursor?: string; }; body: undefined; answer: RunPage };
   run_submit: { path: Record<never, never>; query: { namespace?: Namespace; }; body: Submit; answer: Submitted };
   run_batch: { path: Record<never, never>; query: { namespace?: Namespace; }; body: BatchSubmit; answer: BatchResult };
   run_bulk: { path: Record<never, never>; query: { namespace?: Namespace; }; body: BulkRequest; answer: BulkResult };
+  run_counts: { path: Record<never, never>; query: { q?: string; namespace?: Namespace; }; body: undefined; answer: RunCounts };
   run_get: { path: { run: string; }; query: Record<never, never>; body: undefined; answer: Run };
   run_attempts: { path: { run: string; }; query: Record<never, never>; body: undefined; answer: AttemptPage };
   run_cancel: { path: { run: string; }; query: Record<never, never>; body: CancelRequest | undefined; answer: Run };
   run_logs: { path: { run: string; }; query: { attempt?: number; offset?: number; limit?: number; stream?: "stdout" | "stderr" | "system"; follow?: boolean; last_event_id?: string; }; body: undefined; answer: LogPage };
+  run_prioritise: { path: { run: string; }; query: Record<never, never>; body: PriorityRequest; answer: Run };
   run_rerun: { path: { run: string; }; query: Record<never, never>; body: RerunRequest | undefined; answer: Submitted };
   run_retry: { path: { run: string; }; query: Record<never, never>; body: undefined; answer: Run };
   run_spec: { path: { run: string; }; query: Record<never, never>; body: undefined; answer: JobSpec };
@@ -747,14 +765,17 @@ export const PATHS = {
   node_lose: { method: "POST", path: "/v1/nodes/{node}/lose" },
   node_resume: { method: "POST", path: "/v1/nodes/{node}/resume" },
   pool_list: { method: "GET", path: "/v1/pools" },
+  queue: { method: "GET", path: "/v1/queue" },
   run_list: { method: "GET", path: "/v1/runs" },
   run_submit: { method: "POST", path: "/v1/runs" },
   run_batch: { method: "POST", path: "/v1/runs/batch" },
   run_bulk: { method: "POST", path: "/v1/runs/bulk" },
+  run_counts: { method: "GET", path: "/v1/runs/counts" },
   run_get: { method: "GET", path: "/v1/runs/{run}" },
   run_attempts: { method: "GET", path: "/v1/runs/{run}/attempts" },
   run_cancel: { method: "POST", path: "/v1/runs/{run}/cancel" },
   run_logs: { method: "GET", path: "/v1/runs/{run}/logs" },
+  run_prioritise: { method: "POST", path: "/v1/runs/{run}/priority" },
   run_rerun: { method: "POST", path: "/v1/runs/{run}/rerun" },
   run_retry: { method: "POST", path: "/v1/runs/{run}/retry" },
   run_spec: { method: "GET", path: "/v1/runs/{run}/spec" },
@@ -837,15 +858,18 @@ export const PERMISSIONS = {
   "node.lose": { place: "everywhere", role: "operator" },
   "node.resume": { place: "everywhere", role: "operator" },
   "pool.list": { place: "everywhere", role: "viewer" },
+  "queue": { place: "namespace", role: "viewer" },
   "run.list": { place: "namespace", role: "viewer" },
   "run.submit": { place: "namespace", role: "operator" },
   "run.submit_spec": { place: "namespace", role: "editor" },
   "run.batch": { place: "namespace", role: "operator" },
   "run.bulk": { place: "namespace", role: "operator" },
+  "run.counts": { place: "namespace", role: "viewer" },
   "run.get": { place: "namespace", role: "viewer" },
   "run.attempts": { place: "namespace", role: "viewer" },
   "run.cancel": { place: "namespace", role: "operator" },
   "run.logs": { place: "namespace", role: "viewer" },
+  "run.prioritise": { place: "namespace", role: "operator" },
   "run.rerun": { place: "namespace", role: "operator" },
   "run.retry": { place: "namespace", role: "operator" },
   "run.spec": { place: "namespace", role: "viewer" },

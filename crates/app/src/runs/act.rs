@@ -35,6 +35,19 @@ impl App {
         self.act(caller, Operation::RunRetry, row, condition, |by| Command::RetryNow { run, by }).await
     }
 
+    /// Makes a run more or less important.
+    pub async fn prioritise(
+        &self,
+        caller: &Caller,
+        run: RunId,
+        priority: u16,
+        condition: Precondition,
+    ) -> Result<api::Run> {
+        let row = self.find_run(caller, Operation::RunPrioritise, run).await?;
+        let command = |by| Command::Prioritise { run, by, priority };
+        self.act(caller, Operation::RunPrioritise, row, condition, command).await
+    }
+
     async fn act(
         &self,
         caller: &Caller,

@@ -17,7 +17,7 @@ use crate::principal::Caller;
 use crate::query::{Filter, Named, Query, Word};
 
 /// In front of a cursor that leads to what comes before.
-const BACKWARD: char = '<';
+const BACKWARD: char = '~';
 
 /// Where a page begins, and whether it leads towards the beginning of the list.
 struct Place {

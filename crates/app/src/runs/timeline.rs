@@ -115,6 +115,10 @@ fn of_event(event: &RunEvent) -> TimelineEntry {
             by: Some(by.to_string()),
             ..made(TimelineKind::RetriedNow, format!("{by} had it tried again"))
         },
+        RunEventKind::Prioritised { by, from, to } => TimelineEntry {
+            by: Some(by.to_string()),
+            ..made(TimelineKind::Prioritised, format!("{by} changed its priority from {from} to {to}"))
+        },
         RunEventKind::NodeLost { node, attempt } => TimelineEntry {
             node: Some(*node),
             attempt: Some(*attempt),

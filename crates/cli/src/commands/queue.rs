@@ -30,7 +30,7 @@ const COLUMNS: &[Column] = &[
 impl Queue {
     pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
         if self.watch {
-            watch(context, || async { Ok(ask(context).await?.items) }, |items| table(items)).await?;
+            watch(context, || async { Ok(ask(context).await?.items) }, table).await?;
             return Ok(ExitCode::SUCCESS);
         }
         let queue = ask(context).await?;

@@ -6,6 +6,7 @@ mod heartbeat;
 mod hello;
 mod lose;
 mod pause;
+mod prioritise;
 mod report;
 mod retry;
 mod submit;

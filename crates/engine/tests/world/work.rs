@@ -175,6 +175,12 @@ impl World {
         self.handle(Event::RetryNow { request, run, row, by });
     }
 
+    pub(crate) fn prioritise(&mut self, run: RunId, priority: u16) {
+        let (request, by) = (self.request(), "ann".into());
+        let row = self.row_if_gone(run);
+        self.handle(Event::Prioritise { request, run, row, by, priority });
+    }
+
     fn row_if_gone(&self, run: RunId) -> Option<Box<mainspring_engine::LoadedRun>> {
         if self.cell.run(run).is_some() {
             return None;

@@ -11,6 +11,7 @@ pub(super) fn event(command: Command, request: RequestId, row: Option<Box<Loaded
     match command {
         Command::Cancel { run, by, kill } => Event::Cancel { request, run, row, by, kill },
         Command::RetryNow { run, by } => Event::RetryNow { request, run, row, by },
+        Command::Prioritise { run, by, priority } => Event::Prioritise { request, run, row, by, priority },
         Command::PauseJob { job, pause } => Event::PauseJob { request, job, pause },
         Command::PauseCell { pause } => Event::PauseCell { request, pause },
         Command::TriggersChanged { job } => Event::TriggersChanged { request, job },
@@ -27,7 +28,7 @@ pub(super) fn event(command: Command, request: RequestId, row: Option<Box<Loaded
 pub(super) fn holds(cell: &Cell, command: &Command, row: Option<&LoadedRun>) -> bool {
     let Command::If { revision, command } = command else { return true };
     let known = match &**command {
-        Command::Cancel { run, .. } | Command::RetryNow { run, .. } => {
+        Command::Cancel { run, .. } | Command::RetryNow { run, .. } | Command::Prioritise { run, .. } => {
             cell.version_of_run(*run).or(row.map(|row| row.run.status.version))
         }
         Command::Drain { node, .. } | Command::Lose { node } => cell.revision_of_node(*node),

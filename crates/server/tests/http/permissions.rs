@@ -124,6 +124,7 @@ fn is_hidden(operation: Operation, looks: bool) -> bool {
         | Operation::RunLogs
         | Operation::RunCancel
         | Operation::RunRetry
+        | Operation::RunPrioritise
         | Operation::RunRerun => !looks,
         // Only admins look at the tokens of others.
         Operation::TokenGetOther | Operation::TokenDeleteOther => true,
@@ -218,6 +219,9 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
         Operation::RunWhy => sample("GET", run(world, target, "/why").await),
         Operation::RunLogs => sample("GET", run(world, target, "/logs").await),
         Operation::RunCancel => sample("POST", run(world, target, "/cancel").await),
+        Operation::RunPrioritise => {
+            with("POST", run(world, target, "/priority").await, json!({"priority": 7}))
+        }
         Operation::RunRetry => sample("POST", run(world, target, "/retry").await),
         Operation::RunRerun => sample("POST", run(world, target, "/rerun").await),
         Operation::NodeList => sample("GET", "/v1/nodes"),

@@ -128,6 +128,58 @@ async fn the_queue_tells_what_waits_and_for_what() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn runs_are_counted_paged_both_ways_and_made_more_important() {
+    let world = World::start().await;
+    world.job("acme/data", "etl").await;
+    world.job("rival", "load").await;
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        ids.push(world.run("acme/data", "etl").await);
+    }
+    let other = world.run("rival", "load").await;
+    world.post(&format!("/v1/runs/{other}/cancel"), json!({})).await.expect(202);
+    let counts = world.get("/v1/runs/counts").await.expect(200);
+    assert_eq!((&counts["matched"], &counts["exact"]), (&json!(6), &json!(true)), "{counts}");
+    assert_eq!(counts["states"], json!({"cancelled": 1, "waiting": 5}));
+    assert_eq!(counts["namespaces"][0], json!({"namespace": "acme/data", "count": 5}));
+    let ann = world.somebody("ann", Some("rival"), Some("viewer")).await;
+    let theirs = world.call(&ann, "GET", "/v1/runs/counts", None).await.expect(200);
+    assert_eq!(theirs["matched"], 1, "{theirs}");
+    let found = async |q: &str| world.get(&format!("/v1/runs?{q}")).await.expect(200);
+    let seen = |page: &Value| {
+        page["items"].as_array().expect("items").iter().map(|run| text(&run["id"])).collect::<Vec<_>>()
+    };
+    let newest: Vec<String> = ids.iter().rev().cloned().collect();
+    let page = found("namespace=acme&limit=2").await;
+    assert_eq!(seen(&page), newest[..2]);
+    let next = found(&format!("namespace=acme&limit=2&cursor={}", text(&page["next_cursor"]))).await;
+    assert_eq!(seen(&next), newest[2..4]);
+    let back = found(&format!("namespace=acme&limit=2&cursor={}", text(&next["prev_cursor"]))).await;
+    assert_eq!(seen(&back), newest[..2], "{back}");
+    let sixth = world.run("acme/data", "etl").await;
+    let fresh = found(&format!("namespace=acme&cursor={}", text(&page["prev_cursor"]))).await;
+    assert_eq!(seen(&fresh), std::slice::from_ref(&sixth), "what was made since");
+    assert_eq!(seen(&found("namespace=acme&order=created&limit=3").await), ids[..3]);
+    assert_eq!(seen(&found("q=reason:no_node&namespace=acme&limit=1").await), [sixth]);
+    assert_eq!(seen(&found(&format!("q=id:{other}")).await), [other]);
+    found("q=text:LOAD%20by:admin").await["items"].as_array().filter(|all| all.len() == 1).expect("one");
+    let path = format!("/v1/runs/{}/priority", ids[4]);
+    let run = world.post(&path, json!({"priority": 65535})).await.expect(202);
+    assert_eq!(run["priority"], 65535);
+    let queue = world.get("/v1/queue?namespace=acme").await.expect(200);
+    assert!(
+        queue["items"].as_array().is_some_and(|items| items.iter().any(|one| one["first"] == json!(ids[4]))),
+        "{queue}"
+    );
+    let timeline = world.get(&format!("/v1/runs/{}/timeline", ids[4])).await.expect(200);
+    assert!(
+        timeline["items"].as_array().is_some_and(|all| all.iter().any(|one| one["kind"] == "prioritised"))
+    );
+    world.post(&path, json!({"priority": 65536})).await.problem(422, "invalid_request");
+    world.get("/v1/runs?order=took").await.problem(422, "invalid_request");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn why_is_told_of_runs_that_are_only_in_the_store() {
     let world = World::with_options(|options| options.waiting_max = 2).await;
     world.job("default", "etl").await;

@@ -139,6 +139,7 @@ fn extra(random: &mut Seeded) -> RunExtra {
         queued_at: random.maybe(30, moment),
         maybe_doubled: random.percent(30),
         hops: random.below(9) as u16,
+        priority: random.maybe(30, |random| random.below(1 << 16) as u16),
     }
 }
 

@@ -58,6 +58,7 @@ mod status {
     pub(super) const BEGUN_AT: u8 = 23;
     pub(super) const QUEUED_AT: u8 = 24;
     pub(super) const SILENT: u8 = 25;
+    pub(super) const PRIORITY: u8 = 26;
 }
 
 /// The columns of a head, as they were read.
@@ -235,6 +236,7 @@ fn write_extra(base: Timestamp, extra: &RunExtra, out: &mut Writer<'_>) {
         begun_at,
         queued_at,
         hops,
+        priority,
         maybe_doubled,
     } = extra;
     out.flag(status::EXTRA, true);
@@ -257,6 +259,8 @@ fn write_extra(base: Timestamp, extra: &RunExtra, out: &mut Writer<'_>) {
     out.counted(status::MEMORY_PEAK_BYTES, usage.memory_peak_bytes as i64);
     out.flag(status::SILENT, usage.silent);
     out.counted(status::HOPS, i64::from(*hops));
+    // One more, for nothing is written of 0.
+    out.counted(status::PRIORITY, priority.map_or(0, |priority| i64::from(priority) + 1));
     out.flag(status::MAYBE_DOUBLED, *maybe_doubled);
     time(out, status::BEGUN_AT, base, *begun_at);
     time(out, status::QUEUED_AT, base, *queued_at);
@@ -303,7 +307,7 @@ pub(crate) fn read_status(
             status::SIGNAL => status.cause = Some(Cause::Signal { signal: number(bytes)? }),
             status::CAUSE => status.cause = Some(detail::json(bytes)?),
             status::REASON => status.reason = Some(detail::json(bytes)?),
-            status::EXTRA..=status::SILENT => read_extra(base, tag, bytes, status.extra_mut())?,
+            status::EXTRA..=status::PRIORITY => read_extra(base, tag, bytes, status.extra_mut())?,
             _ => {}
         }
     }
@@ -322,6 +326,9 @@ fn read_extra(base: Timestamp, tag: u8, bytes: &[u8], extra: &mut RunExtra) -> R
         status::SILENT => extra.usage.silent = true,
         status::MAYBE_DOUBLED => extra.maybe_doubled = true,
         status::HOPS => extra.hops = number(bytes)?,
+        status::PRIORITY => {
+            extra.priority = number::<u32>(bytes)?.checked_sub(1).and_then(|one| one.try_into().ok())
+        }
         status::BEGUN_AT => extra.begun_at = Some(moment(base, bytes)?),
         status::QUEUED_AT => extra.queued_at = Some(moment(base, bytes)?),
         _ => {}

@@ -12,7 +12,7 @@ const HISTORY: u64 = 5_000;
 const ACTIVE: u64 = 50;
 
 /// The index that each read must go by, and whether its order must come from there too.
-const INDEXES: [(&str, &str, bool); 12] = [
+const INDEXES: [(&str, &str, bool); 13] = [
     ("shelf", "runs_active", true),
     ("shelf after", "runs_active", true),
     ("everything", "primary", true),
@@ -20,6 +20,7 @@ const INDEXES: [(&str, &str, bool); 12] = [
     ("active of a job", "runs_active", false),
     ("of a job", "runs_job", true),
     ("of a namespace", "runs_job", false),
+    ("of a namespace, oldest first", "runs_job", false),
     ("records", "primary of records", true),
     ("records after", "primary of records", true),
     ("expired records", "records_expiry", true),

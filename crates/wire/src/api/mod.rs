@@ -58,7 +58,8 @@ pub use problem::{FieldProblem, Problem};
 pub use queue::{Queue, QueueItem};
 pub use reason::Reason;
 pub use run::{
-    Attempt, CancelRequest, NamespaceCount, Progress, Run, RunCounts, RunOrder, RunPage, Usage, Why,
+    Attempt, CancelRequest, NamespaceCount, PriorityRequest, Progress, Run, RunCounts, RunOrder, RunPage,
+    Usage, Why,
 };
 pub use session::{LoginCode, LoginCodeRequest, Session, SessionRequest};
 pub use stats::{StatsHour, StatsReport, StatsTotals};

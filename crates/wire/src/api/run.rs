@@ -238,6 +238,14 @@ pub struct CancelRequest {
     pub kill: bool,
 }
 
+/// A wish that a run is more or less important.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PriorityRequest {
+    /// Larger goes first.
+    pub priority: u16,
+}
+
 impl From<&mainspring_model::Usage> for Usage {
     fn from(usage: &mainspring_model::Usage) -> Self {
         Self { cpu_us: usage.cpu_us, memory_peak_bytes: usage.memory_peak_bytes }
@@ -262,7 +270,7 @@ impl From<&mainspring_model::Run> for Run {
             attempt: status.attempt,
             attempts_max: None,
             losses: status.losses,
-            priority: head.priority,
+            priority: status.priority(head),
             submitted_by: head.submitted_by.to_string(),
             trigger: head.fired.as_ref().map(|fired| fired.trigger.to_string()),
             logical_time: head.fired.as_ref().map(|fired| fired.planned.into()),

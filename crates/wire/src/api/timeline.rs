@@ -45,6 +45,8 @@ pub enum TimelineKind {
     CancelRequested,
     /// Somebody skipped the back-off.
     RetriedNow,
+    /// Somebody made it more or less important.
+    Prioritised,
     /// The node of the attempt was lost.
     NodeLost,
     /// The attempt survived a change of owner or connection.

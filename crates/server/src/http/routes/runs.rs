@@ -6,12 +6,12 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use mainspring_app::{Operation, PageRequest};
 use mainspring_model::{JobSpec, Namespace, RunId};
-use mainspring_wire::api::{self, CancelRequest, Page, RunCounts, RunOrder, RunPage};
+use mainspring_wire::api::{self, CancelRequest, Page, PriorityRequest, RunCounts, RunOrder, RunPage};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::http::answer::{Answer, ok, tagged, unless_known};
-use crate::http::body::OptionalJson;
+use crate::http::body::{Json, OptionalJson};
 use crate::http::caller::SignedIn;
 use crate::http::edge::Edge;
 use crate::http::params::{NoQuery, PathParts, Query};
@@ -42,6 +42,10 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/v1/runs/{run}/retry", Operation::RunRetry, retry)
             .conditional()
             .answers::<api::Run>(202, "It is queued again."),
+        Route::post("/v1/runs/{run}/priority", Operation::RunPrioritise, prioritise)
+            .conditional()
+            .body::<PriorityRequest>()
+            .answers::<api::Run>(202, "It has the priority, and if it waits a new turn."),
     ]
 }
 
@@ -153,6 +157,19 @@ async fn cancel(
 ) -> Answer {
     let run: RunId = path.read("run")?;
     let run = edge.app.cancel(&caller, run, request.kill, condition(&headers)?).await?;
+    tagged(StatusCode::ACCEPTED, &run, run.version)
+}
+
+async fn prioritise(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(NoQuery {}): Query<NoQuery>,
+    headers: HeaderMap,
+    Json(request): Json<PriorityRequest>,
+) -> Answer {
+    let run: RunId = path.read("run")?;
+    let run = edge.app.prioritise(&caller, run, request.priority, condition(&headers)?).await?;
     tagged(StatusCode::ACCEPTED, &run, run.version)
 }
 
