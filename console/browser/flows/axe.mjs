@@ -16,6 +16,17 @@ export async function flow(world) {
   const id = await world.run("etl");
   await world.job("etl", "name: etl\nscript: echo other\n");
   await world.job("clock", "name: clock\nscript: exit 0\ntriggers:\n  - { name: tick, every: 1h }\n");
+  await world.cli(
+    "calendar",
+    "set",
+    "holidays",
+    "--weekend",
+    "sat,sun",
+    "--off",
+    "12-25",
+    "--blackout",
+    "22:00-06:00",
+  );
   await world.cli("trigger", "cursor", "clock", "tick", new Date(Date.now() - 9e6).toISOString());
   await world.submit("--name", "sleeper", "--", "sleep", "600");
   const paths = [
@@ -31,6 +42,9 @@ export async function flow(world) {
     "/jobs/etl?ns=default&tab=versions",
     "/jobs/etl?ns=default&do=run",
     "/jobs/clock?ns=default&tab=cadence",
+    "/calendars",
+    "/calendars?ns=default&do=new",
+    "/calendars/holidays?ns=default",
     "/jobs/clock/triggers/tick?ns=default",
     "/jobs/clock/triggers/tick?ns=default&do=backfill",
     "/nodes",

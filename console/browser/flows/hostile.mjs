@@ -13,6 +13,7 @@ export async function flow(world) {
   await world.cli("wait", id).catch(() => {});
   await world.cli("pause", "hostile", "-m", HTML);
   await world.cli("trigger", "pause", "hostile", "tick", "-m", HTML);
+  await world.cli("calendar", "set", "evil", "--weekend", "sun", "--description", HTML);
   const page = await world.page();
   for (const path of [
     "/",
@@ -22,6 +23,8 @@ export async function flow(world) {
     "/jobs/hostile?ns=default&tab=spec",
     "/jobs/hostile?ns=default&tab=cadence",
     "/jobs/hostile/triggers/tick?ns=default",
+    "/calendars",
+    "/calendars/evil?ns=default",
     `/runs/${id}?tab=params`,
     `/runs/${id}?tab=events`,
   ]) {

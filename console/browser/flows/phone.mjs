@@ -7,6 +7,17 @@ export async function flow(world) {
     "long",
     `name: ${long}\nscript: echo ${"x".repeat(400)}; exit 3\nretry: 0\ntriggers:\n  - { name: tick, cron: '0 * * * *', zone: America/Argentina/ComodRivadavia }\n`,
   );
+  await world.cli(
+    "calendar",
+    "set",
+    long,
+    "--weekend",
+    "sat,sun",
+    "--blackout",
+    "22:00-06:00",
+    "--description",
+    "x".repeat(400),
+  );
   const id = await world.run(long);
   await world.cli("wait", id).catch(() => {});
   for (const language of ["en", "zh"]) {
@@ -23,6 +34,9 @@ export async function flow(world) {
       `/jobs/${long}?ns=default&tab=cadence`,
       `/jobs/${long}/triggers/tick?ns=default`,
       `/jobs/${long}/triggers/tick?ns=default&do=backfill`,
+      "/calendars",
+      "/calendars?ns=default&do=new",
+      `/calendars/${long}?ns=default`,
       "/nodes",
     ]) {
       await page.goto(world.base + path);

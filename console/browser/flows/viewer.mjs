@@ -39,6 +39,14 @@ export async function flow(world) {
   await page.goto(`${world.base}/jobs/etl/triggers/nightly?ns=default&do=backfill`);
   await page.getByRole("heading", { name: "nightly" }).waitFor();
   equal(await page.getByRole("dialog").count(), 0, "dialogs by address");
+  await world.cli("calendar", "set", "holidays", "--weekend", "sun");
+  await page.goto(`${world.base}/calendars?ns=default&do=new`);
+  await page.getByRole("link", { name: "holidays" }).waitFor();
+  equal(await page.getByRole("link", { name: "New calendar" }).count(), 0, "a new calendar");
+  await page.goto(`${world.base}/calendars/holidays?ns=default`);
+  await page.getByRole("heading", { name: "holidays" }).waitFor();
+  equal(await actions(), [], "actions of the calendar");
+  equal(await page.getByLabel("Description").isEditable(), false, "a calendar to read");
   await page.goto(`${world.base}/nodes`);
   await page.getByRole("table", { name: "Nodes" }).waitFor();
   equal(await page.getByRole("button", { name: /Invite|Actions for/ }).count(), 0, "actions of nodes");

@@ -1,11 +1,17 @@
 // The pages of the console: the navigation, the `g` keys and the palette are made from this one list.
-import { IconCalendarEvent, IconHistory, IconLayoutDashboard, IconServer } from "@tabler/icons-react";
+import {
+  IconCalendarEvent,
+  IconCalendarOff,
+  IconHistory,
+  IconLayoutDashboard,
+  IconServer,
+} from "@tabler/icons-react";
 import type { Permission } from "@/lib/api/permissions";
 
 export interface NavPage {
-  to: "/" | "/runs" | "/jobs" | "/nodes";
+  to: "/" | "/runs" | "/jobs" | "/calendars" | "/nodes";
   /** Its word is `nav.<name>`. */
-  name: "overview" | "runs" | "jobs" | "nodes";
+  name: "overview" | "runs" | "jobs" | "calendars" | "nodes";
   icon: typeof IconServer;
   /** Who may not do this does not see the page. */
   needs: Permission;
@@ -22,6 +28,7 @@ export const NAVIGATION: { group: "work" | "capacity"; pages: NavPage[] }[] = [
       { to: "/", name: "overview", icon: IconLayoutDashboard, needs: "run.list", key: "o", phone: true },
       { to: "/runs", name: "runs", icon: IconHistory, needs: "run.list", key: "r", phone: true },
       { to: "/jobs", name: "jobs", icon: IconCalendarEvent, needs: "job.list", key: "j", phone: true },
+      { to: "/calendars", name: "calendars", icon: IconCalendarOff, needs: "calendar.list" },
     ],
   },
   {

@@ -115,6 +115,19 @@ export const triggerRoute = createRoute({
   component: lazyRouteComponent(() => import("@/features/triggers/TriggerPage"), "TriggerPage"),
 });
 
+export const calendarsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/calendars",
+  validateSearch: (search: Record<string, unknown>) => optional({ do: choice(search.do, ["new"] as const) }),
+  component: lazyRouteComponent(() => import("@/features/calendars/CalendarsPage"), "CalendarsPage"),
+});
+
+export const calendarRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/calendars/$calendar",
+  component: lazyRouteComponent(() => import("@/features/calendars/CalendarPage"), "CalendarPage"),
+});
+
 export const nodesRoute = createRoute({
   getParentRoute: () => root,
   path: "/nodes",
@@ -140,6 +153,8 @@ export const router = createRouter({
     newJobRoute,
     editJobRoute,
     triggerRoute,
+    calendarsRoute,
+    calendarRoute,
     nodesRoute,
     signInRoute,
   ]),

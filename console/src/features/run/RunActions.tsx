@@ -2,6 +2,7 @@ import { Button, Menu } from "@mantine/core";
 import { IconChevronDown } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import type { TFunction } from "i18next";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { usePageKeys } from "@/app/keys";
@@ -136,7 +137,7 @@ export function RunActions({ run }: { run: Run }) {
   );
 }
 
-function copies(run: Run, t: ReturnType<typeof useTranslation>["t"]) {
+function copies(run: Run, t: TFunction) {
   const path = { run: run.id };
   const again = isEnded(run.state)
     ? [

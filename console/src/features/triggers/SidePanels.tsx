@@ -101,9 +101,15 @@ export function SidePanels({ trigger, backfills }: SidePanelsProps) {
               <dt>{t("triggers.calendar")}</dt>
               <dd>
                 {calendars.map((name) => (
-                  <span key={name} className="ms-label">
+                  <Link
+                    key={name}
+                    className="ms-label"
+                    to="/calendars/$calendar"
+                    params={{ calendar: name }}
+                    search={{ ns: namespace }}
+                  >
                     {name}
-                  </span>
+                  </Link>
                 ))}
               </dd>
             </>

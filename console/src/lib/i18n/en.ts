@@ -1,5 +1,6 @@
 import app from "@/app/words.en.json";
 import backfills from "@/features/backfills/words.en.json";
+import calendars from "@/features/calendars/words.en.json";
 import editor from "@/features/editor/words.en.json";
 import jobs from "@/features/jobs/words.en.json";
 import nodes from "@/features/nodes/words.en.json";
@@ -9,4 +10,4 @@ import runs from "@/features/runs/words.en.json";
 import signIn from "@/features/sign-in/words.en.json";
 import triggers from "@/features/triggers/words.en.json";
 
-export default { ...app, backfills, editor, jobs, nodes, overview, run, runs, signIn, triggers };
+export default { ...app, backfills, calendars, editor, jobs, nodes, overview, run, runs, signIn, triggers };

@@ -1,5 +1,6 @@
 import app from "@/app/words.zh.json";
 import backfills from "@/features/backfills/words.zh.json";
+import calendars from "@/features/calendars/words.zh.json";
 import editor from "@/features/editor/words.zh.json";
 import jobs from "@/features/jobs/words.zh.json";
 import nodes from "@/features/nodes/words.zh.json";
@@ -9,4 +10,4 @@ import runs from "@/features/runs/words.zh.json";
 import signIn from "@/features/sign-in/words.zh.json";
 import triggers from "@/features/triggers/words.zh.json";
 
-export default { ...app, backfills, editor, jobs, nodes, overview, run, runs, signIn, triggers };
+export default { ...app, backfills, calendars, editor, jobs, nodes, overview, run, runs, signIn, triggers };
