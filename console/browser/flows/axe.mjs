@@ -1,11 +1,5 @@
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { equal, settled } from "../world.mjs";
-
-const AXE = readFileSync(
-  fileURLToPath(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url)),
-  "utf8",
-);
+import { check, checkPages } from "../axe.mjs";
+import { equal } from "../world.mjs";
 
 /** Every page in both themes: nothing serious or critical. */
 export async function flow(world) {
@@ -50,16 +44,8 @@ export async function flow(world) {
     "/nodes",
   ];
   const found = [];
+  await checkPages(world, paths, found);
   for (const theme of ["light", "dark"]) {
-    // Axe is put into the page by the test; the page's own policy is tested by all other flows.
-    const page = await world.page({ theme, bypassCSP: true });
-    for (const path of paths) {
-      await page.goto(world.base + path);
-      await page.getByRole("heading", { level: 1 }).first().waitFor();
-      await settled(page);
-      await check(page, `${path} ${theme}`, found);
-    }
-    await page.context().close();
     const out = await world.page({ theme, bypassCSP: true, token: null });
     out.mayFail = /401/;
     await out.goto(`${world.base}/`);
@@ -68,16 +54,4 @@ export async function flow(world) {
     await out.context().close();
   }
   equal(found, [], "what is hard to use");
-}
-
-async function check(page, where, found) {
-  await page.evaluate(AXE);
-  const { violations } = await page.evaluate(() =>
-    globalThis.axe.run(document, { resultTypes: ["violations"] }),
-  );
-  const grave = violations.filter((each) => ["serious", "critical"].includes(each.impact));
-  for (const each of grave) {
-    const nodes = each.nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} ${node.failureSummary}`);
-    found.push(`${where}: ${each.id}: ${nodes.join(" | ")}`);
-  }
 }

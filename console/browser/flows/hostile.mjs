@@ -14,11 +14,13 @@ export async function flow(world) {
   await world.cli("pause", "hostile", "-m", HTML);
   await world.cli("trigger", "pause", "hostile", "tick", "-m", HTML);
   await world.cli("calendar", "set", "evil", "--weekend", "sun", "--description", HTML);
+  await world.cli("artifact", "push", "--name", HTML, `${world.folder}/hostile.yaml`);
   const page = await world.page();
   for (const path of [
     "/",
     "/runs",
     "/jobs",
+    "/artifacts",
     "/jobs/hostile?ns=default",
     "/jobs/hostile?ns=default&tab=spec",
     "/jobs/hostile?ns=default&tab=cadence",

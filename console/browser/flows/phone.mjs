@@ -38,6 +38,7 @@ export async function flow(world) {
       "/calendars?ns=default&do=new",
       `/calendars/${long}?ns=default`,
       "/nodes",
+      "/artifacts",
     ]) {
       await page.goto(world.base + path);
       await page.getByRole("heading", { level: 1 }).first().waitFor();

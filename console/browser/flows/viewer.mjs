@@ -51,6 +51,11 @@ export async function flow(world) {
   await page.getByRole("table", { name: "Nodes" }).waitFor();
   equal(await page.getByRole("button", { name: /Invite|Actions for/ }).count(), 0, "actions of nodes");
 
+  await world.cli("artifact", "push", "--name", "model.bin", `${world.folder}/etl.yaml`);
+  await page.goto(`${world.base}/artifacts`);
+  await page.getByRole("link", { name: "model.bin", exact: true }).waitFor();
+  equal(await page.getByRole("button", { name: /Upload|Delete/ }).count(), 0, "actions of artifacts");
+
   // Who has a role in one namespace alone is not offered what belongs to no namespace.
   await world.cli("member", "set", "nina", "viewer", "-n", "default");
   const nina = JSON.parse(await world.cli("token", "create", "nina", "--subject", "nina", "-o", "json"));

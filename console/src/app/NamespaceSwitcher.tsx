@@ -1,12 +1,10 @@
 import { Combobox, InputBase, useCombobox } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { call } from "@/lib/api/client";
 import { namespaceTree } from "./namespaces";
-import { useIdentity } from "./session";
 import { useNamespace } from "./useNamespace";
+import { useNamespaces } from "./useNamespaces";
 
 const ALL = "";
 
@@ -15,7 +13,6 @@ export function NamespaceSwitcher() {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const ns = useNamespace();
-  const identity = useIdentity();
   const [search, setSearch] = useState("");
   const combobox = useCombobox({
     onDropdownClose: () => {
@@ -24,12 +21,7 @@ export function NamespaceSwitcher() {
     },
     onDropdownOpen: () => combobox.focusSearchInput(),
   });
-  const namespaces = useQuery({
-    queryKey: ["namespaces", identity?.subject],
-    queryFn: ({ signal }) => call("namespace_list", { query: { limit: 1000 }, signal }),
-    enabled: combobox.dropdownOpened,
-    staleTime: 30_000,
-  });
+  const namespaces = useNamespaces(combobox.dropdownOpened);
   const known = [...(namespaces.data?.items.map((item) => item.path) ?? []), ...(ns ? [ns] : [])];
   const tree = namespaceTree(known).filter((item) => item.path.includes(search.trim()));
   const choose = (value: string) => {

@@ -4,14 +4,15 @@ import {
   IconCalendarOff,
   IconHistory,
   IconLayoutDashboard,
+  IconPackage,
   IconServer,
 } from "@tabler/icons-react";
 import type { Permission } from "@/lib/api/permissions";
 
-export interface NavPage {
-  to: "/" | "/runs" | "/jobs" | "/calendars" | "/nodes";
+interface PageFacts {
+  to: string;
   /** Its word is `nav.<name>`. */
-  name: "overview" | "runs" | "jobs" | "calendars" | "nodes";
+  name: string;
   icon: typeof IconServer;
   /** Who may not do this does not see the page. */
   needs: Permission;
@@ -21,7 +22,7 @@ export interface NavPage {
   phone?: boolean;
 }
 
-export const NAVIGATION: { group: "work" | "capacity"; pages: NavPage[] }[] = [
+const GROUPS = [
   {
     group: "work",
     pages: [
@@ -33,9 +34,18 @@ export const NAVIGATION: { group: "work" | "capacity"; pages: NavPage[] }[] = [
   },
   {
     group: "capacity",
-    pages: [{ to: "/nodes", name: "nodes", icon: IconServer, needs: "node.list", key: "n", phone: true }],
+    pages: [
+      { to: "/nodes", name: "nodes", icon: IconServer, needs: "node.list", key: "n", phone: true },
+      { to: "/artifacts", name: "artifacts", icon: IconPackage, needs: "artifact.list" },
+    ],
   },
-];
+] as const satisfies { group: string; pages: PageFacts[] }[];
+
+type Group = (typeof GROUPS)[number];
+type Listed = Group["pages"][number];
+export type NavPage = PageFacts & { to: Listed["to"]; name: Listed["name"] };
+
+export const NAVIGATION: readonly { group: Group["group"]; pages: readonly NavPage[] }[] = GROUPS;
 
 export const PAGES = NAVIGATION.flatMap(({ pages }) => pages);
 

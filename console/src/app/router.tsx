@@ -136,6 +136,20 @@ export const nodesRoute = createRoute({
   component: lazyRouteComponent(() => import("@/features/nodes/NodesPage"), "NodesPage"),
 });
 
+export const artifactsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/artifacts",
+  validateSearch: (search: Record<string, unknown>) =>
+    optional({ q: text(search.q), do: choice(search.do, ["upload"] as const) }),
+  component: lazyRouteComponent(() => import("@/features/artifacts/ArtifactsPage"), "ArtifactsPage"),
+});
+
+export const artifactRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/artifacts/$digest",
+  component: lazyRouteComponent(() => import("@/features/artifacts/ArtifactPage"), "ArtifactPage"),
+});
+
 export const signInRoute = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
@@ -156,6 +170,8 @@ export const router = createRouter({
     calendarsRoute,
     calendarRoute,
     nodesRoute,
+    artifactsRoute,
+    artifactRoute,
     signInRoute,
   ]),
   basepath: new URL(document.baseURI).pathname.replace(/\/$/, "") || "/",

@@ -2,10 +2,9 @@ import { describe, expect, it } from "vitest";
 import { namespaceTree } from "@/app/namespaces";
 import { stringifySearch } from "@/app/search";
 import { fieldsOf, fromTexts, toTexts } from "@/components/ui/params";
-import { toCsv } from "@/features/runs/export";
 import { urlOf } from "./api/client";
 import { may } from "./api/permissions";
-import type { Identity, Run } from "./api/schema";
+import type { Identity } from "./api/schema";
 import { cli } from "./commands";
 import { bytes, toBytes, toCores } from "./size";
 import { nodeFace } from "./state/node";
@@ -63,10 +62,6 @@ describe("states", () => {
 describe("texts that leave the page", () => {
   it("are quoted for a shell", () => {
     expect(cli("runs", "-Q", "label:a=it's x")).toBe("mainspring runs -Q 'label:a=it'\\''s x'");
-  });
-  it("are no formulas of a spreadsheet", () => {
-    const csv = toCsv([{ id: "run_1", job_name: '=cmd|"x"', namespace: "a" } as Run]);
-    expect(csv.split("\r\n")[1]).toContain(`"'=cmd|""x"""`);
   });
   it("keep a path prefix and escape parts", () => {
     expect(urlOf("namespace_get", { namespace: "acme/data" }, {}, "https://h/ops/")).toBe(

@@ -7,8 +7,9 @@ import { copyText } from "@/lib/clipboard";
 import { PAGES } from "../navigation";
 import { pageCommands } from "../pageCommands";
 import { type Preferences, setPreferences, usePreferences } from "../preferences";
-import { signOut, useIdentity, useMay } from "../session";
+import { signOut, useMay } from "../session";
 import { useNamespace } from "../useNamespace";
+import { useNamespaces } from "../useNamespaces";
 import { pastedId } from "./ids";
 import { find, type Matchable } from "./match";
 
@@ -37,7 +38,6 @@ export function usePaletteItems(query: string, onlyActions: boolean, onKeys: () 
   const navigate = useNavigate();
   const mayDo = useMay();
   const ns = useNamespace();
-  const identity = useIdentity();
   const preferences = usePreferences();
   const jobs = useQuery({
     queryKey: ["palette", "jobs", ns ?? ""],
@@ -51,12 +51,7 @@ export function usePaletteItems(query: string, onlyActions: boolean, onKeys: () 
     enabled: !onlyActions && mayDo("node.list"),
     staleTime: FRESH_MS,
   });
-  const namespaces = useQuery({
-    queryKey: ["namespaces", identity?.subject],
-    queryFn: ({ signal }) => call("namespace_list", { query: { limit: LIST_MAX }, signal }),
-    enabled: !onlyActions && mayDo("namespace.list"),
-    staleTime: FRESH_MS,
-  });
+  const namespaces = useNamespaces(!onlyActions && mayDo("namespace.list"));
 
   const actions: PaletteItem[] = [
     ...pageCommands().map((command, index) => ({
@@ -166,6 +161,16 @@ export function usePaletteItems(query: string, onlyActions: boolean, onKeys: () 
       label: t("palette.open_run", { id: `…${id.slice(-6)}` }),
       note: id,
       run: () => void navigate({ to: "/runs/$run", params: { run: id }, search: { ns } }),
+    });
+  }
+  if (pasted?.kind === "artifact") {
+    const { digest } = pasted;
+    found.push({
+      id: "pasted",
+      group: "found",
+      label: t("palette.open_artifact", { digest: `${digest.slice(0, 19)}…` }),
+      note: ns ?? "default",
+      run: () => void navigate({ to: "/artifacts/$digest", params: { digest }, search: { ns } }),
     });
   }
   const word = query.trim();

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { TFunction } from "i18next";
 import type { Column } from "@/components/ui/DataTable";
+import { fieldsNamed } from "@/components/ui/exports";
 import { StateBadge } from "@/components/ui/StateBadge";
 import { Elapsed, RelativeTime } from "@/components/ui/Time";
 import type { Run } from "@/lib/api/schema";
@@ -30,6 +31,24 @@ export const DEFAULT_COLUMNS: ColumnId[] = [
   "node",
   "attempt",
 ];
+
+export const RUN_EXPORT = {
+  name: "runs",
+  fields: fieldsNamed<Run>(
+    "id",
+    "namespace",
+    "job_name",
+    "job_version",
+    "state",
+    "attempt",
+    "submitted_by",
+    "trigger",
+    "node_name",
+    "created_at",
+    "started_at",
+    "finished_at",
+  ),
+};
 
 /** The columns of the URL's `cols`; the default ones without it. */
 export function chosen(cols: string | undefined): ColumnId[] {

@@ -1,5 +1,8 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { ExportMenu } from "./ExportMenu";
+import type { ExportFields } from "./exports";
 
 export interface Column<T> {
   id: string;
@@ -28,6 +31,10 @@ interface DataTableProps<T> {
   onEnd?: (() => void) | undefined;
   footer?: ReactNode;
   isDimmed?: boolean;
+  /** What a file of the loaded rows has in it, and what it is called. */
+  exportAs: { name: string; fields: ExportFields<T> };
+  /** More rows are there than are loaded. */
+  hasMore?: boolean | undefined;
 }
 
 const PHONE_ROW = 60;
@@ -35,6 +42,7 @@ const PHONE_ROW = 60;
 /** A table of virtual rows in the page's own scroll. Rows keep their place: callers never insert above without being asked. */
 export function DataTable<T>(props: DataTableProps<T>) {
   const { columns, rows, idOf, onOpen, selection, onEnd } = props;
+  const { t, i18n } = useTranslation();
   const ref = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState(-1);
   const [box, setBox] = useState({ row: 32, phone: false });
@@ -89,80 +97,88 @@ export function DataTable<T>(props: DataTableProps<T>) {
     event.preventDefault();
   };
 
+  const count = new Intl.NumberFormat(i18n.language).format(rows.length);
   return (
-    <div
-      className="ms-table"
-      ref={ref}
-      tabIndex={0}
-      role="table"
-      aria-label={props.label}
-      aria-rowcount={rows.length}
-      data-phone={box.phone || undefined}
-      data-dimmed={props.isDimmed || undefined}
-      onKeyDown={onKey}
-    >
-      <div className="ms-table-head" role="row" style={{ gridTemplateColumns: template }}>
-        {selection && (
-          <span role="columnheader">
-            <input
-              type="checkbox"
-              aria-label={selection.label}
-              checked={selection.isAll}
-              onChange={selection.toggleAll}
-            />
-          </span>
-        )}
-        {columns.map((column) => (
-          <span role="columnheader" key={column.id} data-align={column.align}>
-            {column.label}
-          </span>
-        ))}
+    <div className="ms-table-box">
+      <div
+        className="ms-table"
+        ref={ref}
+        tabIndex={0}
+        role="table"
+        aria-label={props.label}
+        aria-rowcount={rows.length}
+        data-phone={box.phone || undefined}
+        data-dimmed={props.isDimmed || undefined}
+        onKeyDown={onKey}
+      >
+        <div className="ms-table-head" role="row" style={{ gridTemplateColumns: template }}>
+          {selection && (
+            <span role="columnheader">
+              <input
+                type="checkbox"
+                aria-label={selection.label}
+                checked={selection.isAll}
+                onChange={selection.toggleAll}
+              />
+            </span>
+          )}
+          {columns.map((column) => (
+            <span role="columnheader" key={column.id} data-align={column.align}>
+              {column.label}
+            </span>
+          ))}
+        </div>
+        <div role="rowgroup" className="ms-table-body" style={{ height: virtual.getTotalSize() }}>
+          {items.map((item) => {
+            const row = rows[item.index];
+            if (row === undefined) return null;
+            const id = idOf(row);
+            const isSelected = selection?.has(id);
+            return (
+              <div
+                key={item.key}
+                role="row"
+                aria-rowindex={item.index + 1}
+                className="ms-row"
+                data-active={item.index === active || undefined}
+                data-selected={isSelected || undefined}
+                style={{ gridTemplateColumns: template, height, transform: `translateY(${item.start}px)` }}
+                onClick={() => setActive(item.index)}
+                onKeyDown={undefined}
+              >
+                {selection && (
+                  <span role="cell" className="ms-cell-check">
+                    <input
+                      type="checkbox"
+                      checked={isSelected}
+                      aria-label={id}
+                      onChange={() => selection.toggle(row)}
+                    />
+                  </span>
+                )}
+                {columns.map((column) => (
+                  <span
+                    role="cell"
+                    key={column.id}
+                    className="ms-cell"
+                    data-align={column.align}
+                    data-phone={column.phone ?? 0}
+                    data-fill={column.width.includes("fr") || undefined}
+                  >
+                    {column.cell(row)}
+                  </span>
+                ))}
+              </div>
+            );
+          })}
+        </div>
+        {props.footer && <div className="ms-table-foot">{props.footer}</div>}
       </div>
-      <div role="rowgroup" className="ms-table-body" style={{ height: virtual.getTotalSize() }}>
-        {items.map((item) => {
-          const row = rows[item.index];
-          if (row === undefined) return null;
-          const id = idOf(row);
-          const isSelected = selection?.has(id);
-          return (
-            <div
-              key={item.key}
-              role="row"
-              aria-rowindex={item.index + 1}
-              className="ms-row"
-              data-active={item.index === active || undefined}
-              data-selected={isSelected || undefined}
-              style={{ gridTemplateColumns: template, height, transform: `translateY(${item.start}px)` }}
-              onClick={() => setActive(item.index)}
-              onKeyDown={undefined}
-            >
-              {selection && (
-                <span role="cell" className="ms-cell-check">
-                  <input
-                    type="checkbox"
-                    checked={isSelected}
-                    aria-label={id}
-                    onChange={() => selection.toggle(row)}
-                  />
-                </span>
-              )}
-              {columns.map((column) => (
-                <span
-                  role="cell"
-                  key={column.id}
-                  className="ms-cell"
-                  data-align={column.align}
-                  data-phone={column.phone ?? 0}
-                  data-fill={column.width.includes("fr") || undefined}
-                >
-                  {column.cell(row)}
-                </span>
-              ))}
-            </div>
-          );
-        })}
+      <div className="ms-table-tools">
+        <span>{t("table.rows", { count: rows.length, text: `${props.hasMore ? "≥ " : ""}${count}` })}</span>
+        <span className="ms-grow" />
+        <ExportMenu {...props.exportAs} rows={rows} />
       </div>
-      {props.footer && <div className="ms-table-foot">{props.footer}</div>}
     </div>
   );
 }

@@ -9,6 +9,7 @@ import { useMay } from "@/app/session";
 import { useNamespace } from "@/app/useNamespace";
 import { type Column, DataTable } from "@/components/ui/DataTable";
 import { ErrorFace } from "@/components/ui/ErrorFace";
+import { fieldsNamed } from "@/components/ui/exports";
 import { Face } from "@/components/ui/Face";
 import { PageHeader } from "@/components/ui/PageHeader";
 import { TableSkeleton } from "@/components/ui/TableSkeleton";
@@ -19,6 +20,11 @@ import { WEEKDAYS } from "./calendar";
 import { useCalendars } from "./useCalendars";
 
 /** All calendars of a namespace and below; `do=new` makes one. */
+const EXPORT = {
+  name: "calendars",
+  fields: fieldsNamed<Calendar>("name", "namespace", "spec", "updated_by", "updated_at"),
+};
+
 export function CalendarsPage() {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: "/calendars" });
@@ -60,6 +66,7 @@ export function CalendarsPage() {
           columns={columns}
           rows={rows}
           idOf={(row) => `${row.namespace} ${row.name}`}
+          exportAs={EXPORT}
           onOpen={(row) =>
             void navigate({
               to: "/calendars/$calendar",

@@ -2,7 +2,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { useZone } from "@/app/preferences";
-import { runColumns } from "@/components/runs/columns";
+import { RUN_EXPORT, runColumns } from "@/components/runs/columns";
 import { useRuns } from "@/components/runs/useRuns";
 import { DataTable } from "@/components/ui/DataTable";
 import { ErrorFace } from "@/components/ui/ErrorFace";
@@ -51,6 +51,8 @@ export function JobRuns({ job }: { job: Job }) {
         columns={columns}
         rows={rows}
         idOf={(run) => run.id}
+        exportAs={RUN_EXPORT}
+        hasMore={query.hasNextPage}
         onOpen={(run) =>
           void navigate({
             to: "/runs/$run",

@@ -11,6 +11,7 @@ import { useMay } from "@/app/session";
 import { useNamespace } from "@/app/useNamespace";
 import { type Column, DataTable } from "@/components/ui/DataTable";
 import { ErrorFace } from "@/components/ui/ErrorFace";
+import type { ExportFields } from "@/components/ui/exports";
 import { Face } from "@/components/ui/Face";
 import { HealthStrip } from "@/components/ui/HealthStrip";
 import { PageHeader } from "@/components/ui/PageHeader";
@@ -76,6 +77,8 @@ export function JobsPage() {
           columns={columns}
           rows={shown}
           idOf={(row) => row.job.id}
+          exportAs={EXPORT}
+          hasMore={Boolean(jobs.data?.next_cursor)}
           onOpen={({ job }) =>
             void navigate({ to: "/jobs/$job", params: { job: job.name }, search: { ns: job.namespace } })
           }
@@ -84,6 +87,21 @@ export function JobsPage() {
     </div>
   );
 }
+
+const EXPORT: { name: string; fields: ExportFields<JobRow> } = {
+  name: "jobs",
+  fields: {
+    name: ({ job }) => job.name,
+    namespace: ({ job }) => job.namespace,
+    version: ({ job }) => job.version,
+    paused_by: ({ job }) => job.pause?.by,
+    next: ({ next }) => next?.fires_at ?? next?.next,
+    success_rate: ({ health }) => health.rate,
+    failed: ({ health }) => health.failed,
+    mean_ms: ({ health }) => health.meanMs,
+    updated_at: ({ job }) => job.updated_at,
+  },
+};
 
 function columnsOf(t: TFunction): Column<JobRow>[] {
   return [

@@ -2,7 +2,7 @@ import { Button, Modal, Select } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { CopyButton } from "@/components/ui/Copy";
+import { CodeCopy } from "@/components/ui/CodeCopy";
 import { ZonedTime } from "@/components/ui/Time";
 import { call } from "@/lib/api/client";
 import { explain } from "@/lib/api/problem";
@@ -30,12 +30,7 @@ export function InviteDialog({ pools, onClose }: { pools: string[]; onClose: () 
         {command ? (
           <>
             <p>{t("nodes.invite_text")}</p>
-            <div className="ms-once">
-              <pre className="ms-code" tabIndex={0}>
-                {command}
-              </pre>
-              <CopyButton text={command} label={t("nodes.copy_command")} />
-            </div>
+            <CodeCopy text={command} label={t("nodes.copy_command")} />
             <p className="ms-muted">
               {t("nodes.invite_once")} <ZonedTime at={make.data.expires_at} />
             </p>

@@ -13,7 +13,7 @@ import { PageHeader } from "@/components/ui/PageHeader";
 import { TableSkeleton } from "@/components/ui/TableSkeleton";
 import { InviteDialog } from "./InviteDialog";
 import { NodeDialog, type NodeVerb } from "./NodeDialog";
-import { nodeColumns } from "./nodeColumns";
+import { NODE_EXPORT, nodeColumns } from "./nodeColumns";
 import { PoolsBar } from "./PoolsBar";
 import { filterNodes, sortNodes, useNodes } from "./useNodes";
 import "./nodes.css";
@@ -86,6 +86,8 @@ export function NodesPage() {
           columns={columns}
           rows={rows}
           idOf={(each) => each.id}
+          exportAs={NODE_EXPORT}
+          hasMore={Boolean(nodes.data?.next_cursor)}
           onOpen={(each) => void navigate({ to: "/runs", search: { q: `node:${each.id} state:running` } })}
         />
       )}

@@ -3,6 +3,7 @@ import { IconDots } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { TFunction } from "i18next";
 import type { Column } from "@/components/ui/DataTable";
+import { fieldsNamed } from "@/components/ui/exports";
 import { ResourceBar } from "@/components/ui/ResourceBar";
 import { StateBadge } from "@/components/ui/StateBadge";
 import { RelativeTime } from "@/components/ui/Time";
@@ -12,6 +13,26 @@ import { bytes, cores, toBytes, toCores } from "@/lib/size";
 import { nodeFace } from "@/lib/state/node";
 import type { NodeVerb } from "./NodeDialog";
 import { verbsOf } from "./verbs";
+
+export const NODE_EXPORT = {
+  name: "nodes",
+  fields: {
+    ...fieldsNamed<Node>(
+      "id",
+      "name",
+      "pool",
+      "state",
+      "connected",
+      "running",
+      "slots",
+      "cpu_used_milli",
+      "memory_used_bytes",
+      "seen_at",
+    ),
+    capacity: (node: Node) => node.capacity,
+    labels: (node: Node) => [...labelTexts(node.labels), ...labelTexts(node.assigned_labels)].join(" "),
+  },
+};
 
 const share = (used: number | undefined, all: number | undefined) =>
   used === undefined || !all ? undefined : used / all;

@@ -6,7 +6,7 @@ import { usePageKeys } from "@/app/keys";
 import { useZone } from "@/app/preferences";
 import { runsRoute } from "@/app/router";
 import { useNamespace } from "@/app/useNamespace";
-import { chosen, DEFAULT_COLUMNS, runColumns } from "@/components/runs/columns";
+import { chosen, DEFAULT_COLUMNS, RUN_EXPORT, runColumns } from "@/components/runs/columns";
 import { useRuns } from "@/components/runs/useRuns";
 import { DataTable } from "@/components/ui/DataTable";
 import { ErrorFace } from "@/components/ui/ErrorFace";
@@ -95,6 +95,8 @@ export function RunsPage() {
           onEnd={more}
           footer={footer}
           isDimmed={query.isPlaceholderData}
+          exportAs={RUN_EXPORT}
+          hasMore={query.hasNextPage}
         />
       )}
       <BulkBar rows={selection.rows} q={q} ns={ns} onClear={selection.clear} onAct={setBulk} />

@@ -5,7 +5,6 @@ import { COLUMNS, type ColumnId } from "@/components/runs/columns";
 import { CopyAs } from "@/components/ui/Copy";
 import { PageHeader } from "@/components/ui/PageHeader";
 import type { Run } from "@/lib/api/schema";
-import { download, toCsv } from "./export";
 
 interface RunsToolbarProps {
   rows: Run[];
@@ -42,20 +41,6 @@ export function RunsToolbar({ rows, hasMore, columns, onColumns, cli, http }: Ru
               {t(`runs.col.${column}`)}
             </Menu.Item>
           ))}
-        </Menu.Dropdown>
-      </Menu>
-      <Menu>
-        <Menu.Target>
-          <Button rightSection={chevron} disabled={rows.length === 0}>
-            {t("runs.export")}
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Label>{t("runs.export_note", { count: rows.length })}</Menu.Label>
-          <Menu.Item onClick={() => download("runs.csv", "text/csv", toCsv(rows))}>CSV</Menu.Item>
-          <Menu.Item onClick={() => download("runs.json", "application/json", JSON.stringify(rows, null, 2))}>
-            JSON
-          </Menu.Item>
         </Menu.Dropdown>
       </Menu>
       <CopyAs

@@ -6,6 +6,7 @@ import { useTranslation } from "react-i18next";
 import type { Moment } from "@/components/triggers/ledger";
 import { OccurrenceBadge } from "@/components/triggers/OccurrenceBadge";
 import { type Column, DataTable } from "@/components/ui/DataTable";
+import type { ExportFields } from "@/components/ui/exports";
 import { Face } from "@/components/ui/Face";
 import type { JobTrigger } from "@/lib/api/schema";
 import type { OccurrenceFace } from "@/lib/state/occurrence";
@@ -46,10 +47,23 @@ export function LedgerTable({ trigger, moments, only, onOpen, onClear }: LedgerT
         rows={rows}
         idOf={(moment) => `${moment.planned} ${moment.line?.backfill ?? ""} ${moment.through ?? ""}`}
         onOpen={onOpen}
+        exportAs={EXPORT}
       />
     </div>
   );
 }
+
+const EXPORT: { name: string; fields: ExportFields<Moment> } = {
+  name: "ledger",
+  fields: {
+    planned: (moment) => new Date(moment.planned).toISOString(),
+    through: (moment) => moment.through && new Date(moment.through).toISOString(),
+    count: (moment) => moment.count,
+    outcome: (moment) => moment.face,
+    late_ms: (moment) => moment.lateMs,
+    run: (moment) => runOf(moment),
+  },
+};
 
 const runOf = (moment: Moment) => moment.madeUp?.run ?? moment.line?.run;
 

@@ -1,4 +1,5 @@
 import app from "@/app/words.en.json";
+import artifacts from "@/features/artifacts/words.en.json";
 import backfills from "@/features/backfills/words.en.json";
 import calendars from "@/features/calendars/words.en.json";
 import editor from "@/features/editor/words.en.json";
@@ -10,4 +11,17 @@ import runs from "@/features/runs/words.en.json";
 import signIn from "@/features/sign-in/words.en.json";
 import triggers from "@/features/triggers/words.en.json";
 
-export default { ...app, backfills, calendars, editor, jobs, nodes, overview, run, runs, signIn, triggers };
+export default {
+  ...app,
+  artifacts,
+  backfills,
+  calendars,
+  editor,
+  jobs,
+  nodes,
+  overview,
+  run,
+  runs,
+  signIn,
+  triggers,
+};

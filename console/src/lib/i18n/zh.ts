@@ -1,4 +1,5 @@
 import app from "@/app/words.zh.json";
+import artifacts from "@/features/artifacts/words.zh.json";
 import backfills from "@/features/backfills/words.zh.json";
 import calendars from "@/features/calendars/words.zh.json";
 import editor from "@/features/editor/words.zh.json";
@@ -10,4 +11,17 @@ import runs from "@/features/runs/words.zh.json";
 import signIn from "@/features/sign-in/words.zh.json";
 import triggers from "@/features/triggers/words.zh.json";
 
-export default { ...app, backfills, calendars, editor, jobs, nodes, overview, run, runs, signIn, triggers };
+export default {
+  ...app,
+  artifacts,
+  backfills,
+  calendars,
+  editor,
+  jobs,
+  nodes,
+  overview,
+  run,
+  runs,
+  signIn,
+  triggers,
+};
