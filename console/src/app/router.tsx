@@ -64,7 +64,8 @@ export const runRoute = createRoute({
 export const jobsRoute = createRoute({
   getParentRoute: () => root,
   path: "/jobs",
-  validateSearch: (search: Record<string, unknown>) => optional({ q: text(search.q) }),
+  validateSearch: (search: Record<string, unknown>) =>
+    optional({ q: text(search.q), label: text(search.label), view: choice(search.view, ["flat"] as const) }),
   component: lazyRouteComponent(() => import("@/features/jobs/JobsPage"), "JobsPage"),
 });
 
@@ -83,7 +84,7 @@ export const editJobRoute = createRoute({
   component: lazyRouteComponent(() => import("@/features/editor/EditorPage"), "EditJobPage"),
 });
 
-export const JOB_TABS = ["runs", "cadence", "triggers", "versions", "spec"] as const;
+export const JOB_TABS = ["runs", "cadence", "triggers", "versions", "dependents", "spec"] as const;
 
 export const jobRoute = createRoute({
   getParentRoute: () => root,

@@ -51,7 +51,7 @@ pub use doctor::UNASKED;
 pub use error::{Error, Result};
 pub use hooks::HookRequest;
 pub use identity::{Bootstrap, NodeIdentity, Opened, Origin, has_credential};
-pub use jobs::PutJob;
+pub use jobs::{JobsQuery, PutJob};
 pub use operation::{Operation, Place};
 pub use paging::PageRequest;
 pub use precondition::Precondition;

@@ -16,6 +16,16 @@ pub(crate) const COUNT_BUDGET: usize = 20_000;
 pub(crate) const COUNT_NAMESPACES_MAX: usize = 100;
 /// Groups of waiting runs that are looked at in one cell for one answer about the queue.
 pub(crate) const QUEUE_GROUPS_MAX: usize = 2_000;
+/// Jobs of a page that tells how each fares.
+pub(crate) const HEALTH_JOBS_MAX: usize = 100;
+/// Ends of each of those jobs.
+pub(crate) const HEALTH_ENDS: usize = 30;
+/// Jobs that one request with words looks at.
+pub(crate) const JOBS_LOOKED_AT_MAX: usize = 10_000;
+/// Jobs whose specifications one request looks into.
+pub(crate) const SPECS_LOOKED_INTO_MAX: usize = 2_000;
+/// Specifications that are read at once.
+pub(crate) const SPECS_AT_ONCE: usize = 100;
 /// Runs that one bulk action acts on.
 pub(crate) const BULK_RUNS_MAX: usize = 10_000;
 /// Failures that a bulk action tells about, and runs that a preview names.

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::app::App;
 use crate::error::{Error, Result};
+use crate::limits::SPECS_AT_ONCE;
 
 /// Jobs and versions remembered at most; then the memory begins anew.
 const REMEMBERED_MAX: usize = 10_000;
@@ -164,30 +165,38 @@ impl App {
         }
     }
 
-    /// What these runs pin, where it can be read, in their order.
-    pub(crate) async fn specs_of(&self, runs: &[Run]) -> Result<Vec<Option<Arc<JobSpec>>>> {
-        let mut missing: Vec<(JobId, u32)> = runs
-            .iter()
-            .filter(|run| run.head.inline_spec.is_none())
-            .map(|run| (run.head.job, run.head.job_version))
-            .filter(|key| self.jobs.version(*key).is_none())
-            .collect();
+    /// What these versions of jobs say, where it can be read.
+    pub(crate) async fn find_versions(
+        &self,
+        keys: &[(JobId, u32)],
+    ) -> Result<FxHashMap<(JobId, u32), Arc<JobSpec>>> {
+        let (mut found, mut missing) = (FxHashMap::default(), Vec::new());
+        for key in keys {
+            match self.jobs.version(*key) {
+                Some(spec) => drop(found.insert(*key, spec)),
+                None => missing.push(*key),
+            }
+        }
         missing.sort_unstable();
         missing.dedup();
-        let mut found: FxHashMap<(JobId, u32), Arc<JobSpec>> = FxHashMap::default();
-        if !missing.is_empty() {
-            for version in Versions::read(&*self.store, &missing).await?.readable {
+        for part in missing.chunks(SPECS_AT_ONCE) {
+            for version in Versions::read(&*self.store, part).await?.readable {
                 let key = (version.job, version.version);
                 self.jobs.remember_version(key, &version.spec);
                 found.insert(key, version.spec);
             }
         }
+        Ok(found)
+    }
+
+    /// What these runs pin, where it can be read, in their order.
+    pub(crate) async fn specs_of(&self, runs: &[Run]) -> Result<Vec<Option<Arc<JobSpec>>>> {
+        let pinned = runs.iter().filter(|run| run.head.inline_spec.is_none());
+        let keys: Vec<(JobId, u32)> = pinned.map(|run| (run.head.job, run.head.job_version)).collect();
+        let found = self.find_versions(&keys).await?;
         let spec = |run: &Run| match &run.head.inline_spec {
             Some(spec) => read_inline(spec).ok().map(Arc::new),
-            None => {
-                let key = (run.head.job, run.head.job_version);
-                found.get(&key).cloned().or_else(|| self.jobs.version(key))
-            }
+            None => found.get(&(run.head.job, run.head.job_version)).cloned(),
         };
         Ok(runs.iter().map(spec).collect())
     }

@@ -61,6 +61,7 @@ operations! {
     JobVersions, "job.versions", Viewer, Namespace, false, "Lists the versions of a job.";
     JobVersion, "job.version", Viewer, Namespace, false, "Reads a version of a job.";
     JobDiff, "job.diff", Viewer, Namespace, false, "Compares two versions of a job.";
+    JobDependents, "job.dependents", Viewer, Namespace, false, "Lists the triggers that follow or need a job.";
     JobPause, "job.pause", Operator, Namespace, true, "Lets a job start no further attempts.";
     JobResume, "job.resume", Operator, Namespace, true, "Lets a paused job go on.";
 

@@ -4,7 +4,7 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use mainspring_engine::{Answer, Stats, TriggerCommand, TriggerKey, WaitingGroups};
+use mainspring_engine::{Answer, JobActivity, Stats, TriggerCommand, TriggerKey, WaitingGroups};
 use mainspring_model::spec::Digest;
 use mainspring_model::{
     AttemptToken, CellId, Epoch, Job, JobId, JobPause, JobSpec, Namespace, Node, NodeId, Pause, Reason, Run,
@@ -77,6 +77,9 @@ pub trait Cells: Send + Sync {
 
     /// What waits in the cell, at most so many groups of it; none when nobody owns it.
     async fn waiting(&self, cell: CellId, groups_max: usize) -> Result<Option<WaitingGroups>, CellError>;
+
+    /// What is under way of jobs in a cell, as its owner has it in memory; none when nobody owns it.
+    async fn activity(&self, cell: CellId, jobs: &[JobId]) -> Result<Option<Vec<JobActivity>>, CellError>;
 
     /// The labels that were laid over those of a node have changed: have it say hello again, with
     /// [`crate::App::labels_of`] over its own.

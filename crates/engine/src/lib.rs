@@ -7,6 +7,7 @@
 //! - [`Owner`] decides when to take, renew and drop a cell's lease, around a `Cell`.
 //! - [`balancer`] holds the ways to choose among nodes.
 
+mod activity;
 pub mod balancer;
 mod batch;
 mod cell;
@@ -52,6 +53,7 @@ mod view;
 mod waiting;
 mod why;
 
+pub use activity::{JobActivity, NextFiring};
 pub use cell::{Cell, Tenure};
 pub use config::Config;
 pub use confirmation::Confirmation;

@@ -65,6 +65,11 @@ impl Shapes {
         self.by_version.get(&(job, version)).copied()
     }
 
+    /// What is known about a job, if any of its runs is here.
+    pub(crate) fn find_job(&self, job: JobId) -> Option<&JobEntry> {
+        self.job_by_id.get(&job).map(|ix| &self.jobs[*ix])
+    }
+
     /// Whether somebody paused a job.
     pub(crate) fn is_paused(&self, job: JobId) -> bool {
         self.pause_of(job).is_some()

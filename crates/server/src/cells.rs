@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use mainspring_app::Positions;
 use mainspring_app::audit;
 use mainspring_app::ports::{CellError, Cells, Command, LiveRun, NewRun, News, Overview};
-use mainspring_engine::{Answer, LoadedRun, WaitingGroups};
+use mainspring_engine::{Answer, JobActivity, LoadedRun, WaitingGroups};
 use mainspring_model::{CellId, ErrorCode, JobId, MemberId, Namespace, NodeId, RunId, Timestamp};
 use mainspring_store::{Conflict, Outcome, Store, Transaction, Write};
 use mainspring_wire::api::BulkAction;
@@ -290,6 +290,11 @@ impl Cells for LocalCells {
     async fn waiting(&self, cell: CellId, groups_max: usize) -> Result<Option<WaitingGroups>, CellError> {
         let asked = self.ask(cell, |reply| Input::Waiting { groups_max, reply }).await;
         noted(asked, Subjects::cell(cell))
+    }
+
+    async fn activity(&self, cell: CellId, jobs: &[JobId]) -> Result<Option<Vec<JobActivity>>, CellError> {
+        let jobs = jobs.to_vec();
+        noted(self.ask(cell, |reply| Input::Activity { jobs, reply }).await, Subjects::cell(cell))
     }
 
     async fn act_elsewhere(&self, url: &str, run: RunId, action: BulkAction) -> mainspring_app::Result<()> {

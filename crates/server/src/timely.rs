@@ -13,8 +13,9 @@ use mainspring_model::{
     Node, NodeId, Pause, Run, RunEvent, RunId, Timestamp,
 };
 use mainspring_store::{
-    CounterQuery, Error, LeaseGrant, LeaseRequest, Migration, Outcome, Page, Record, RecordKey, RecordKind,
-    RecordQuery, RecordRetention, Result, Retention, RunQuery, ShelfQuery, Store, Transaction,
+    CounterQuery, Error, JobPlace, LeaseGrant, LeaseRequest, Migration, Outcome, Page, Record, RecordKey,
+    RecordKind, RecordQuery, RecordRetention, Result, Retention, RunEnd, RunQuery, ShelfQuery, Store,
+    Transaction,
 };
 use tokio::time::{Instant, timeout};
 
@@ -84,6 +85,7 @@ timely! {
         nodes(cell: CellId) -> Vec<Node>;
         runs_by_id(ids: &[RunId]) -> Vec<Run>;
         run_by_key(namespace: &Namespace, key: &str) -> Option<Run>;
+        newest_ends(jobs: &[JobId], each: usize) -> Vec<RunEnd>;
         attempts(run: RunId) -> Vec<Attempt>;
         events(run: RunId) -> Vec<RunEvent>;
         job(id: JobId) -> Option<Job>;
@@ -97,6 +99,7 @@ timely! {
         shelf(query: ShelfQuery) -> Run;
         runs(query: RunQuery) -> Run;
         jobs(namespace: Option<&Namespace>, after: Option<JobId>, limit: usize) -> Job;
+        jobs_by_name(namespace: Option<&Namespace>, after: Option<JobPlace>, limit: usize) -> Job;
         versions_of_job(job: JobId, after: Option<u32>, limit: usize) -> JobVersion;
         jobs_with_runs(after: Option<JobId>, limit: usize) -> JobId;
         all_nodes(after: Option<NodeId>, limit: usize) -> Node;

@@ -1,6 +1,6 @@
 //! The reads. A page asks for one row more than its limit, to know whether more follow.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use mainspring_model::{
@@ -8,7 +8,8 @@ use mainspring_model::{
     Run, RunEvent, RunId,
 };
 use mainspring_store::{
-    CounterQuery, Page, Record, RecordKey, RecordKind, RecordQuery, Result, RunQuery, ShelfQuery, check,
+    CounterQuery, JobPlace, Page, Record, RecordKey, RecordKind, RecordQuery, Result, RunEnd, RunQuery,
+    ShelfQuery, check,
 };
 
 use crate::core::MemCore;
@@ -81,6 +82,20 @@ impl MemCore {
         })
     }
 
+    /// The ends of the newest runs of these jobs that are over.
+    pub fn newest_ends(&self, jobs: &[JobId], each: usize) -> Result<Vec<RunEnd>> {
+        check::rows(jobs.len().saturating_mul(each))?;
+        let mut left: BTreeMap<JobId, usize> = jobs.iter().map(|job| (*job, each)).collect();
+        let mut ends = Vec::new();
+        for end in self.runs.values().rev().filter_map(RunEnd::of) {
+            if let Some(left) = left.get_mut(&end.job).filter(|left| **left > 0) {
+                *left -= 1;
+                ends.push(end);
+            }
+        }
+        Ok(ends)
+    }
+
     /// The earlier attempts of a run, by number.
     pub fn attempts(&self, run: RunId) -> Vec<Attempt> {
         self.attempts.range((run, 0)..=(run, u32::MAX)).map(|(_, row)| row.clone()).collect()
@@ -113,6 +128,20 @@ impl MemCore {
         let within = |job: &&Job| namespace.is_none_or(|outer| job.namespace.is_within(outer));
         let found = self.jobs.range((begin, Bound::Unbounded)).map(|(_, job)| job).filter(within);
         Ok(page(found.cloned(), limit))
+    }
+
+    /// A page of jobs by namespace and name.
+    pub fn jobs_by_name(
+        &self,
+        namespace: Option<&Namespace>,
+        after: Option<JobPlace>,
+        limit: usize,
+    ) -> Result<Page<Job>> {
+        check::rows(limit)?;
+        let begin = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let found = self.names.range((begin, Bound::Unbounded)).filter_map(|(_, id)| self.jobs.get(id));
+        let within = |job: &&Job| namespace.is_none_or(|outer| job.namespace.is_within(outer));
+        Ok(page(found.filter(within).cloned(), limit))
     }
 
     /// These versions of jobs.

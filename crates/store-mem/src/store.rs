@@ -10,8 +10,9 @@ use mainspring_model::{
     Node, NodeId, Pause, Run, RunEvent, RunId, Timestamp,
 };
 use mainspring_store::{
-    CounterQuery, Error, LeaseGrant, LeaseRequest, Migration, Outcome, Page, Record, RecordKey, RecordKind,
-    RecordQuery, RecordRetention, Result, Retention, RunQuery, ShelfQuery, Store, Transaction,
+    CounterQuery, Error, JobPlace, LeaseGrant, LeaseRequest, Migration, Outcome, Page, Record, RecordKey,
+    RecordKind, RecordQuery, RecordRetention, Result, Retention, RunEnd, RunQuery, ShelfQuery, Store,
+    Transaction,
 };
 
 use crate::core::MemCore;
@@ -113,6 +114,9 @@ impl Store for MemStore {
     async fn runs(&self, query: RunQuery) -> Result<Page<Run>> {
         self.core().runs(&query)
     }
+    async fn newest_ends(&self, jobs: &[JobId], each: usize) -> Result<Vec<RunEnd>> {
+        self.core().newest_ends(jobs, each)
+    }
     async fn attempts(&self, run: RunId) -> Result<Vec<Attempt>> {
         Ok(self.core().attempts(run))
     }
@@ -132,6 +136,14 @@ impl Store for MemStore {
         limit: usize,
     ) -> Result<Page<Job>> {
         self.core().jobs(namespace, after, limit)
+    }
+    async fn jobs_by_name(
+        &self,
+        namespace: Option<&Namespace>,
+        after: Option<JobPlace>,
+        limit: usize,
+    ) -> Result<Page<Job>> {
+        self.core().jobs_by_name(namespace, after, limit)
     }
     async fn job_versions(&self, keys: &[(JobId, u32)]) -> Result<Vec<JobVersion>> {
         self.core().job_versions(keys)

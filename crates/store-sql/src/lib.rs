@@ -73,5 +73,6 @@ pub fn plan_probes(server: &str) -> Vec<(&'static str, String)> {
     probes.extend(verbs::records::probes(dialect));
     probes.extend(verbs::lookup::probes(dialect));
     probes.extend(verbs::jobs::probes(dialect, job));
+    probes.extend(verbs::ends::probes(dialect, job));
     probes
 }

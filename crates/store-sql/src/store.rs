@@ -6,8 +6,9 @@ use mainspring_model::{
     Node, NodeId, Pause, Run, RunEvent, RunId, Timestamp,
 };
 use mainspring_store::{
-    CounterQuery, LeaseGrant, LeaseRequest, Migration, Outcome, Page, Record, RecordKey, RecordKind,
-    RecordQuery, RecordRetention, Result, Retention, RunQuery, ShelfQuery, Store, Transaction,
+    CounterQuery, JobPlace, LeaseGrant, LeaseRequest, Migration, Outcome, Page, Record, RecordKey,
+    RecordKind, RecordQuery, RecordRetention, Result, Retention, RunEnd, RunQuery, ShelfQuery, Store,
+    Transaction,
 };
 
 use crate::known_jobs::KnownJobs;
@@ -80,6 +81,9 @@ impl<B: Backend> Store for SqlStore<B> {
     async fn runs(&self, query: RunQuery) -> Result<Page<Run>> {
         verbs::newest::page(&self.0, query).await
     }
+    async fn newest_ends(&self, jobs: &[JobId], each: usize) -> Result<Vec<RunEnd>> {
+        verbs::ends::newest(&self.0, jobs, each).await
+    }
     async fn attempts(&self, run: RunId) -> Result<Vec<Attempt>> {
         verbs::runs::attempts(&self.0, run).await
     }
@@ -99,6 +103,14 @@ impl<B: Backend> Store for SqlStore<B> {
         limit: usize,
     ) -> Result<Page<Job>> {
         verbs::jobs::pages(&self.0, namespace, after, limit).await
+    }
+    async fn jobs_by_name(
+        &self,
+        namespace: Option<&Namespace>,
+        after: Option<JobPlace>,
+        limit: usize,
+    ) -> Result<Page<Job>> {
+        verbs::jobs::pages_by_name(&self.0, namespace, after, limit).await
     }
     async fn job_versions(&self, keys: &[(JobId, u32)]) -> Result<Vec<JobVersion>> {
         verbs::jobs::versions(&self.0, keys).await

@@ -8,8 +8,9 @@ use mainspring_model::{
 
 use crate::commit::{Outcome, Transaction};
 use crate::error::Result;
-use crate::page::{CounterQuery, Page, RunQuery, ShelfQuery};
+use crate::page::{CounterQuery, JobPlace, Page, RunQuery, ShelfQuery};
 use crate::record::{Record, RecordKey, RecordKind, RecordQuery, RecordRetention};
+use crate::run_end::RunEnd;
 
 /// A store. Cheap to share behind an `Arc`; every verb may be called from many tasks at once.
 #[async_trait]
@@ -62,6 +63,9 @@ pub trait Store: Send + Sync {
     async fn run_by_key(&self, namespace: &Namespace, key: &str) -> Result<Option<Run>>;
     /// A page of runs, in the order that is asked for.
     async fn runs(&self, query: RunQuery) -> Result<Page<Run>>;
+    /// The ends of the newest runs of each of these jobs that are over, at most `each` of a job, in any order; `each` times
+    /// the number of jobs is a page. See [`RunEnd::LOOKED_PAST_MAX`].
+    async fn newest_ends(&self, jobs: &[JobId], each: usize) -> Result<Vec<RunEnd>>;
     /// The earlier attempts of a run, by number.
     async fn attempts(&self, run: RunId) -> Result<Vec<Attempt>>;
     /// The events of a run, by (version, ordinal).
@@ -75,6 +79,13 @@ pub trait Store: Send + Sync {
         &self,
         namespace: Option<&Namespace>,
         after: Option<JobId>,
+        limit: usize,
+    ) -> Result<Page<Job>>;
+    /// The same, ordered by namespace and name.
+    async fn jobs_by_name(
+        &self,
+        namespace: Option<&Namespace>,
+        after: Option<JobPlace>,
         limit: usize,
     ) -> Result<Page<Job>>;
     /// These versions of jobs, each once, in any order; missing ones are missing.

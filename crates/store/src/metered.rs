@@ -15,8 +15,9 @@ use tracing::Instrument;
 use crate::commit::{Outcome, Transaction};
 use crate::contract::{LeaseGrant, LeaseRequest, Migration, Retention, Store};
 use crate::error::Result;
-use crate::page::{CounterQuery, Page, RunQuery, ShelfQuery};
+use crate::page::{CounterQuery, JobPlace, Page, RunQuery, ShelfQuery};
 use crate::record::{Record, RecordKey, RecordKind, RecordQuery, RecordRetention};
+use crate::run_end::RunEnd;
 
 /// The verbs of the contract, as metrics name them.
 pub type Verb = &'static str;
@@ -94,11 +95,13 @@ measured! {
     runs_by_id(ids: &[RunId]) -> Vec<Run>;
     run_by_key(namespace: &Namespace, key: &str) -> Option<Run>;
     runs(query: RunQuery) -> Page<Run>;
+    newest_ends(jobs: &[JobId], each: usize) -> Vec<RunEnd>;
     attempts(run: RunId) -> Vec<Attempt>;
     events(run: RunId) -> Vec<RunEvent>;
     job(id: JobId) -> Option<Job>;
     job_by_name(namespace: &Namespace, name: &str) -> Option<Job>;
     jobs(namespace: Option<&Namespace>, after: Option<JobId>, limit: usize) -> Page<Job>;
+    jobs_by_name(namespace: Option<&Namespace>, after: Option<JobPlace>, limit: usize) -> Page<Job>;
     job_versions(keys: &[(JobId, u32)]) -> Vec<JobVersion>;
     versions_of_job(job: JobId, after: Option<u32>, limit: usize) -> Page<JobVersion>;
     jobs_with_runs(after: Option<JobId>, limit: usize) -> Page<JobId>;

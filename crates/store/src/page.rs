@@ -52,6 +52,9 @@ pub struct RunQuery {
     pub limit: usize,
 }
 
+/// Where a job stands in the order of names: its namespace, then its name, both byte by byte.
+pub type JobPlace = (Namespace, Box<str>);
+
 /// Roll-ups by hour, ordered by (hour, job).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CounterQuery {

@@ -1,42 +1,65 @@
 import { useTranslation } from "react-i18next";
-import type { HourCount } from "@/lib/stats";
+import type { RunEnd } from "@/lib/api/schema";
+import { duration } from "@/lib/time/format";
 import { barColour } from "./StateBadge";
 
 const WIDTH = 4;
 const GAP = 1;
 const HEIGHT = 18;
+/** How high a bar is, as a part of the strip: shape tells the state without colour. */
+const HEIGHTS: Partial<Record<RunEnd["state"], number>> = {
+  final_failed: 1,
+  success: 0.7,
+  cancelled: 0.5,
+  skipped: 0.2,
+};
 
-/** A bar for each hour: full for a failure, lower for successes, a dot for nothing. Shape tells it without colour. */
-export function HealthStrip({ hours }: { hours: HourCount[] }) {
+interface HealthStripProps {
+  /** The newest first, as the API tells them. */
+  ends: RunEnd[];
+  /** How many bars there is room for: strips of a list stand under each other. */
+  room?: number;
+  onOpen?: (run: string) => void;
+}
+
+/** A bar for each of the newest ends, the newest at the right. */
+export function HealthStrip({ ends, room = 30, onOpen }: HealthStripProps) {
   const { t } = useTranslation();
-  const total = (key: "success" | "final_failed") => hours.reduce((sum, hour) => sum + hour[key], 0);
+  const count = (state: RunEnd["state"]) => ends.filter((end) => end.state === state).length;
   const label = t("strip.label", {
-    success: total("success"),
-    failed: total("final_failed"),
-    count: hours.length,
+    success: count("success"),
+    failed: count("final_failed"),
+    count: ends.length,
   });
   return (
     <svg
       className="ms-strip"
       role="img"
       aria-label={label}
-      width={hours.length * (WIDTH + GAP)}
+      width={room * (WIDTH + GAP)}
       height={HEIGHT}
+      data-opens={onOpen ? true : undefined}
     >
-      <title>{label}</title>
-      {hours.map((hour, index) => {
-        const tone = hour.final_failed > 0 ? "final_failed" : hour.success > 0 ? "success" : "skipped";
-        const height = tone === "final_failed" ? HEIGHT : tone === "success" ? HEIGHT * 0.7 : 2;
+      {ends.slice(0, room).map((end, index) => {
+        const height = HEIGHT * (HEIGHTS[end.state] ?? 0.2);
         return (
+          // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for pointers; keys open runs from the job's list.
           <rect
-            key={hour.hour}
-            x={index * (WIDTH + GAP)}
+            key={end.run}
+            x={(room - 1 - index) * (WIDTH + GAP)}
             y={HEIGHT - height}
             width={WIDTH}
             height={height}
             rx={1}
-            style={{ fill: barColour(tone) }}
-          />
+            style={{ fill: barColour(end.state) }}
+            onClick={onOpen && (() => onOpen(end.run))}
+          >
+            <title>
+              {[t(`state.${end.state}`), end.took_ms == null ? "" : duration(end.took_ms)]
+                .filter(Boolean)
+                .join(" · ")}
+            </title>
+          </rect>
         );
       })}
     </svg>

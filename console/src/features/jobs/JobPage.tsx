@@ -9,6 +9,7 @@ import { PageHeader } from "@/components/ui/PageHeader";
 import { RelativeTime, ZonedTime } from "@/components/ui/Time";
 import { labelTexts } from "@/lib/labels";
 import { CadenceTab } from "./CadenceTab";
+import { DependentsTab } from "./DependentsTab";
 import { JobActions } from "./JobActions";
 import { JobRuns } from "./JobRuns";
 import { TriggersTab } from "./TriggersTab";
@@ -121,6 +122,9 @@ export function JobPage() {
           </Tabs.Panel>
           <Tabs.Panel value="versions">
             <VersionsTab job={data} />
+          </Tabs.Panel>
+          <Tabs.Panel value="dependents">
+            <DependentsTab job={data} />
           </Tabs.Panel>
           <Tabs.Panel value="spec">
             <pre className="ms-code ms-spec" tabIndex={0}>

@@ -1,35 +1,56 @@
-import { TextInput } from "@mantine/core";
-import { IconPlayerPause, IconSearch } from "@tabler/icons-react";
-import { Link, useNavigate } from "@tanstack/react-router";
-import type { TFunction } from "i18next";
-import { useMemo } from "react";
+import { SegmentedControl, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { IconSearch, IconTag } from "@tabler/icons-react";
+import { useNavigate } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { LinkButton } from "@/app/LinkButton";
 import { usePageCommands } from "@/app/pageCommands";
 import { jobsRoute } from "@/app/router";
 import { useMay } from "@/app/session";
 import { useNamespace } from "@/app/useNamespace";
-import { type Column, DataTable } from "@/components/ui/DataTable";
+import { DataTable } from "@/components/ui/DataTable";
 import { ErrorFace } from "@/components/ui/ErrorFace";
-import type { ExportFields } from "@/components/ui/exports";
 import { Face } from "@/components/ui/Face";
-import { HealthStrip } from "@/components/ui/HealthStrip";
 import { PageHeader } from "@/components/ui/PageHeader";
-import { toneStyle } from "@/components/ui/StateBadge";
 import { TableSkeleton } from "@/components/ui/TableSkeleton";
-import { RelativeTime } from "@/components/ui/Time";
-import { duration } from "@/lib/time/format";
-import { filterRows, type JobRow, useJobs } from "./useJobs";
+import { JOBS_EXPORT, jobColumns } from "./jobColumns";
+import { rowId, type TreeRow, treeRows } from "./tree";
+import { useJobs } from "./useJobs";
+import "./jobs.css";
+
+const TYPING_MS = 200;
 
 export function JobsPage() {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: "/jobs" });
   const ns = useNamespace();
   const mayDo = useMay();
-  const { q = "" } = jobsRoute.useSearch();
-  const { jobs, stats, rows } = useJobs(ns);
-  const shown = useMemo(() => filterRows(rows, q), [rows, q]);
-  const columns = useMemo(() => columnsOf(t), [t]);
+  const { q = "", label = "", view } = jobsRoute.useSearch();
+  const isFlat = view === "flat" || label !== "";
+  const [asked] = useDebouncedValue(q, TYPING_MS);
+  const [askedLabel] = useDebouncedValue(label, TYPING_MS);
+  const { query, jobs } = useJobs({ ns, q: asked, label: askedLabel });
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const rows = useMemo(
+    (): TreeRow[] => (isFlat ? jobs.map((job) => ({ kind: "job", job, depth: 0 })) : treeRows(jobs, folded)),
+    [jobs, folded, isFlat],
+  );
+  const columns = useMemo(
+    () =>
+      jobColumns(t, {
+        isFlat,
+        onFold: (path) =>
+          setFolded((before) => {
+            const next = new Set(before);
+            if (!next.delete(path)) next.add(path);
+            return next;
+          }),
+        onRun: (run) => void navigate({ to: "/runs/$run", params: { run }, search: (at) => ({ ns: at.ns }) }),
+        onLabel: (next) => void navigate({ search: (before) => ({ ...before, label: next }) }),
+      }),
+    [t, isFlat, navigate],
+  );
   usePageCommands([
     mayDo("job.put", ns) && {
       label: t("jobs.new"),
@@ -37,13 +58,14 @@ export function JobsPage() {
       run: () => void navigate({ to: "/jobs/new", search: { ns } }),
     },
   ]);
-  const setQuery = (next: string) =>
-    void navigate({ search: (before) => ({ ...before, q: next || undefined }), replace: true });
+  const set = (next: { q?: string | undefined; label?: string | undefined; view?: "flat" | undefined }) =>
+    void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
+  const isFiltered = q !== "" || label !== "";
   return (
     <div className="ms-page" data-fixed>
       <PageHeader
         title={t("nav.jobs")}
-        note={rows.length > 0 && `${jobs.data?.next_cursor ? "≥ " : ""}${rows.length}`}
+        note={jobs.length > 0 && `${query.hasNextPage ? "≥ " : ""}${jobs.length}`}
       >
         {mayDo("job.put", ns) && (
           <LinkButton variant="filled" to="/jobs/new" search={{ ns }}>
@@ -51,134 +73,73 @@ export function JobsPage() {
           </LinkButton>
         )}
       </PageHeader>
-      <TextInput
-        className="ms-filter"
-        data-search-field
-        aria-label={t("jobs.find")}
-        placeholder={t("jobs.find")}
-        value={q}
-        leftSection={<IconSearch size={16} aria-hidden />}
-        onChange={(event) => setQuery(event.currentTarget.value)}
-      />
-      {stats.data?.truncated && <p className="ms-muted">{t("jobs.truncated")}</p>}
-      {jobs.isPending ? (
+      <div className="ms-jobs-bar">
+        <TextInput
+          className="ms-filter"
+          data-search-field
+          aria-label={t("jobs.find")}
+          placeholder={t("jobs.find")}
+          value={q}
+          leftSection={<IconSearch size={16} aria-hidden />}
+          onChange={(event) => set({ q: event.currentTarget.value || undefined })}
+        />
+        <TextInput
+          className="ms-filter"
+          aria-label={t("jobs.by_label")}
+          placeholder="team=data"
+          value={label}
+          leftSection={<IconTag size={16} aria-hidden />}
+          onChange={(event) => set({ label: event.currentTarget.value || undefined })}
+        />
+        <SegmentedControl
+          aria-label={t("jobs.view.label")}
+          value={isFlat ? "flat" : "tree"}
+          disabled={label !== ""}
+          data={[
+            { value: "tree", label: t("jobs.view.tree") },
+            { value: "flat", label: t("jobs.view.flat") },
+          ]}
+          onChange={(value) => set({ view: value === "flat" ? "flat" : undefined })}
+        />
+      </div>
+      {query.isPending ? (
         <TableSkeleton />
-      ) : jobs.error && rows.length === 0 ? (
-        <ErrorFace error={jobs.error} onRetry={() => void jobs.refetch()} />
-      ) : rows.length === 0 ? (
-        <Face kind="empty" title={t("jobs.none")} text={t("jobs.none_text")}>
-          <pre className="ms-code">mainspring apply job.yaml</pre>
-        </Face>
-      ) : shown.length === 0 ? (
-        <Face kind="empty" title={t("jobs.no_match", { q })} />
-      ) : (
+      ) : query.error && (rows.length === 0 || query.isPlaceholderData) ? (
+        <ErrorFace error={query.error} onRetry={() => void query.refetch()} />
+      ) : rows.length > 0 ? (
         <DataTable
           label={t("nav.jobs")}
           columns={columns}
-          rows={shown}
-          idOf={(row) => row.job.id}
-          exportAs={EXPORT}
-          hasMore={Boolean(jobs.data?.next_cursor)}
-          onOpen={({ job }) =>
-            void navigate({ to: "/jobs/$job", params: { job: job.name }, search: { ns: job.namespace } })
+          rows={rows}
+          idOf={rowId}
+          exportAs={JOBS_EXPORT}
+          hasMore={query.hasNextPage}
+          isDimmed={query.isPlaceholderData}
+          onEnd={
+            query.hasNextPage ? () => void (!query.isFetchingNextPage && query.fetchNextPage()) : undefined
           }
+          onOpen={(row) => {
+            if (row.kind === "job")
+              void navigate({
+                to: "/jobs/$job",
+                params: { job: row.job.name },
+                search: { ns: row.job.namespace },
+              });
+          }}
         />
+      ) : query.hasNextPage ? (
+        <Face kind="empty" title={t("jobs.none_so_far")}>
+          <button type="button" className="ms-new-runs" onClick={() => void query.fetchNextPage()}>
+            {t("jobs.look_on")}
+          </button>
+        </Face>
+      ) : isFiltered ? (
+        <Face kind="empty" title={t("jobs.no_match", { q: [q, label].filter(Boolean).join(" ") })} />
+      ) : (
+        <Face kind="empty" title={t("jobs.none")} text={t("jobs.none_text")}>
+          <pre className="ms-code">mainspring apply job.yaml</pre>
+        </Face>
       )}
     </div>
   );
-}
-
-const EXPORT: { name: string; fields: ExportFields<JobRow> } = {
-  name: "jobs",
-  fields: {
-    name: ({ job }) => job.name,
-    namespace: ({ job }) => job.namespace,
-    version: ({ job }) => job.version,
-    paused_by: ({ job }) => job.pause?.by,
-    next: ({ next }) => next?.fires_at ?? next?.next,
-    success_rate: ({ health }) => health.rate,
-    failed: ({ health }) => health.failed,
-    mean_ms: ({ health }) => health.meanMs,
-    updated_at: ({ job }) => job.updated_at,
-  },
-};
-
-function columnsOf(t: TFunction): Column<JobRow>[] {
-  return [
-    {
-      id: "job",
-      label: t("jobs.col.job"),
-      width: "minmax(180px, 1.6fr)",
-      phone: 1,
-      cell: ({ job }) => (
-        <>
-          <Link to="/jobs/$job" params={{ job: job.name }} search={{ ns: job.namespace }}>
-            {job.name}
-          </Link>
-          {job.pause && (
-            <span className="ms-badge ms-paused" style={toneStyle("cancelled")} title={job.pause.note}>
-              <IconPlayerPause size={12} aria-hidden /> {t("jobs.paused")}
-            </span>
-          )}
-        </>
-      ),
-    },
-    {
-      id: "namespace",
-      label: t("jobs.col.namespace"),
-      width: "minmax(90px, 1fr)",
-      phone: 2,
-      cell: ({ job }) => job.namespace,
-    },
-    {
-      id: "hours",
-      label: t("jobs.col.hours"),
-      width: "128px",
-      phone: 1,
-      cell: (row) => <HealthStrip hours={row.hours} />,
-    },
-    {
-      id: "rate",
-      label: t("jobs.col.rate"),
-      width: "72px",
-      align: "end",
-      phone: 2,
-      cell: ({ health }) => (health.rate === undefined ? "–" : `${Math.floor(health.rate * 100)} %`),
-    },
-    {
-      id: "failed",
-      label: t("jobs.col.failed"),
-      width: "64px",
-      align: "end",
-      cell: ({ health }) => health.failed || "–",
-    },
-    {
-      id: "mean",
-      label: t("jobs.col.mean"),
-      width: "88px",
-      align: "end",
-      cell: ({ health }) => duration(health.meanMs),
-    },
-    {
-      id: "next",
-      label: t("jobs.col.next"),
-      width: "minmax(120px, 1fr)",
-      phone: 2,
-      cell: ({ next, triggers }) =>
-        next ? <RelativeTime at={next.fires_at ?? next.next} /> : triggers ? t("jobs.on_event") : "–",
-    },
-    {
-      id: "version",
-      label: t("jobs.col.version"),
-      width: "64px",
-      align: "end",
-      cell: ({ job }) => `v${job.version}`,
-    },
-    {
-      id: "updated",
-      label: t("jobs.col.updated"),
-      width: "112px",
-      cell: ({ job }) => <RelativeTime at={job.updated_at} />,
-    },
-  ];
 }

@@ -1,6 +1,6 @@
 //! Reading jobs and their versions.
 
-use mainspring_model::{ErrorCode, JobId, Namespace};
+use mainspring_model::Namespace;
 use mainspring_wire::api::{Job, JobDiff, JobVersion, Page};
 
 use super::diff::between;
@@ -18,62 +18,6 @@ impl App {
         let found = self.find_job(namespace, job).await?;
         let spec = self.find_version(found.id, found.current_version).await?;
         Ok(Job { spec: Some(tree(&spec)), ..(&found).into() })
-    }
-
-    /// Jobs of a namespace and all below; without one, all that the caller may see.
-    pub async fn list_jobs(
-        &self,
-        caller: &Caller,
-        namespace: Option<&Namespace>,
-        with_spec: bool,
-        request: &PageRequest,
-    ) -> Result<Page<Job>> {
-        let places = self.places(caller, Operation::JobList, namespace).await?;
-        let limit = request.rows()?;
-        let mut after: Option<JobId> = request.after()?;
-        let only = match places.as_slice() {
-            [only] => only.clone(),
-            _ => None,
-        };
-        let mut found = Vec::new();
-        // Who sees several places reads all and keeps what is theirs.
-        loop {
-            let part = self.store.jobs(only.as_ref(), after, limit).await?;
-            let last = part.rows.last().map(|job| job.id);
-            for job in part.rows {
-                if !caller.principal.may(Operation::JobList, Some(&job.namespace)) {
-                    continue;
-                }
-                if found.len() == limit {
-                    let items = self.jobs_for_list(found, with_spec).await?;
-                    return Ok(page(items, true, |job| job.id.to_string()));
-                }
-                found.push(job);
-            }
-            if !part.more {
-                return Ok(Page::whole(self.jobs_for_list(found, with_spec).await?));
-            }
-            if found.len() == limit {
-                let items = self.jobs_for_list(found, with_spec).await?;
-                return Ok(page(items, true, |job| job.id.to_string()));
-            }
-            after = last;
-        }
-    }
-
-    async fn jobs_for_list(&self, jobs: Vec<mainspring_model::Job>, with_spec: bool) -> Result<Vec<Job>> {
-        let mut items: Vec<Job> = jobs.iter().map(Into::into).collect();
-        if with_spec {
-            for item in &mut items {
-                // One that cannot be read is listed without.
-                match self.find_version(item.id, item.version).await {
-                    Ok(spec) => item.spec = Some(tree(&spec)),
-                    Err(error) if error.code == ErrorCode::Internal => {}
-                    Err(error) => return Err(error),
-                }
-            }
-        }
-        Ok(items)
     }
 
     /// The versions of a job, newest first.

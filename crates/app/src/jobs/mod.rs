@@ -2,10 +2,14 @@
 
 mod confirm;
 mod delete;
+mod dependents;
 mod diff;
+mod find;
+mod health;
 mod list;
 mod pause;
 mod put;
 
+pub use find::JobsQuery;
 pub(crate) use pause::check_note;
 pub use put::PutJob;

@@ -39,6 +39,7 @@ use mainspring_model::{BackfillId, Calendars, JobId, JobSpec, Namespace, RunHead
 use mainspring_store::Record;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::activity::NextFiring;
 use crate::event::RequestId;
 use crate::message::Answer;
 use crate::pool::Pool;
@@ -185,6 +186,19 @@ impl Triggers {
         let entry = &self.entries[ix];
         let changes = entry.dirty || self.moves.contains_key(&(ix as u32));
         Some(entry.row.revision + u64::from(changes))
+    }
+
+    /// How many triggers a job has, and the next planned moment of those that are not paused.
+    pub(crate) fn next_of(&self, job: JobId) -> (usize, Option<NextFiring>) {
+        let of_job = self.of_job(job);
+        let next =
+            of_job.iter().map(|ix| &self.entries[*ix].row).filter_map(|TriggerRow { key, state, .. }| {
+                let planned = state.next.filter(|_| state.pause.is_none())?;
+                let fires_at = state.fires_at.unwrap_or(planned);
+                Some(NextFiring { trigger: key.name.as_ref().into(), planned, fires_at })
+            });
+        let next = next.min_by_key(|next| (next.fires_at, next.planned));
+        (of_job.len(), next)
     }
 
     fn find(&self, job: JobId, name: &str) -> Option<usize> {

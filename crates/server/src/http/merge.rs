@@ -15,6 +15,7 @@ pub(super) fn merge(path: &str, ours: Value, owners: &[(Subjects, Value)]) -> Va
         "/v1/doctor" => doctor(ours, owners),
         "/v1/pools" => pools(ours, owners),
         "/v1/queue" => queue(ours, owners),
+        "/v1/jobs" => jobs(ours, owners),
         _ => lists(ours, owners),
     }
 }
@@ -70,6 +71,35 @@ fn queue(ours: Value, owners: &[(Subjects, Value)]) -> Value {
         }
     }
     serde_json::to_value(whole).unwrap_or(ours)
+}
+
+/// What is under way of a job in the cells of each is added up; its triggers are in one of them.
+fn jobs(mut ours: Value, owners: &[(Subjects, Value)]) -> Value {
+    for job in ours["items"].as_array_mut().into_iter().flatten() {
+        let id = job["id"].clone();
+        let Some(health) = job.get_mut("health").and_then(Value::as_object_mut) else { continue };
+        let theirs = owners.iter().filter_map(|(_, answer)| {
+            answer["items"].as_array()?.iter().find(|theirs| theirs["id"] == id)?["health"].as_object()
+        });
+        for theirs in theirs {
+            for (name, value) in theirs {
+                match health.get_mut(name) {
+                    None => drop(health.insert(name.clone(), value.clone())),
+                    Some(known) if name == "active" => add_active(known, value),
+                    Some(_) => {}
+                }
+            }
+        }
+    }
+    ours
+}
+
+fn add_active(known: &mut Value, more: &Value) {
+    for count in ["running", "waiting"] {
+        known[count] =
+            (known[count].as_u64().unwrap_or_default() + more[count].as_u64().unwrap_or_default()).into();
+    }
+    known["at_least"] = (known["at_least"] == true || more["at_least"] == true).into();
 }
 
 /// What anybody found; but of cells that were not asked, those that nobody asked.
@@ -135,6 +165,28 @@ mod tests {
         let owners = [(Subjects::cell(CellId(1)), queue(3, &[item(2, 3)], &[0, 2]))];
         assert_eq!(merge("/v1/queue", ours.clone(), &owners), queue(5, &[item(1, 5)], &[2]));
         assert_eq!(merge("/v1/queue", ours.clone(), &[]), ours);
+    }
+
+    #[test]
+    fn what_is_under_way_of_a_job_is_added_up() {
+        let job = |health: Value| json!({"items": [{"id": "j", "health": health}, {"id": "k"}]});
+        let active = |running: u64, waiting: u64, at_least: bool| json!({"running": running, "waiting": waiting, "at_least": at_least});
+        let check = |ours: Value, theirs: &[Value], expected: Value| {
+            let owners: Vec<_> = theirs.iter().map(|one| (Subjects::default(), job(one.clone()))).collect();
+            assert_eq!(merge("/v1/jobs", job(ours), &owners), job(expected));
+        };
+        let next = json!({"trigger": "nightly"});
+        check(json!({"ends": []}), &[], json!({"ends": []}));
+        check(
+            json!({"ends": [1], "active": active(1, 0, false)}),
+            &[json!({"ends": [2], "active": active(2, 5, true), "next": next})],
+            json!({"ends": [1], "active": active(3, 5, true), "next": next}),
+        );
+        check(
+            json!({}),
+            &[json!({"triggers": 2, "active": active(0, 0, false)})],
+            json!({"triggers": 2, "active": active(0, 0, false)}),
+        );
     }
 
     #[test]

@@ -3,9 +3,10 @@
 use mainspring_app::audit;
 use mainspring_app::ports::{CellError, Command, LiveRun, NewRun, Overview};
 use mainspring_engine::{
-    Answer, Event, LeaseAnswer, LoadedRun, MomentsRead, ShelfRead, SpecRead, TriggersRead, WaitingGroups,
+    Answer, Event, JobActivity, LeaseAnswer, LoadedRun, MomentsRead, ShelfRead, SpecRead, TriggersRead,
+    WaitingGroups,
 };
-use mainspring_model::{Node, NodeId, Pause, RunId};
+use mainspring_model::{JobId, Node, NodeId, Pause, RunId};
 use mainspring_store::{Outcome, Record};
 use mainspring_wire::agent::ToNode;
 use tokio::sync::{mpsc, oneshot};
@@ -33,6 +34,8 @@ pub(crate) enum Input {
     Overview { reply: oneshot::Sender<Option<Overview>> },
     /// What waits in the cell to be looked at.
     Waiting { groups_max: usize, reply: oneshot::Sender<Option<WaitingGroups>> },
+    /// Jobs to be looked at.
+    Activity { jobs: Vec<JobId>, reply: oneshot::Sender<Option<Vec<JobActivity>>> },
     /// A node's connection.
     Node(NodeInput),
 }

@@ -205,6 +205,7 @@ impl Seat {
             Input::Submit { runs, audit, reply } => self.submit(runs, audit, reply),
             Input::Command { command, row, audit, reply } => self.command(command, row, audit, reply),
             Input::Live { runs, reply } => drop(reply.send(self.live(&runs))),
+            Input::Activity { jobs, reply } => drop(reply.send(self.activity(&jobs))),
             Input::Overview { reply } => drop(reply.send(self.overview())),
             Input::Waiting { groups_max, reply } => drop(reply.send(self.waiting(groups_max))),
             Input::Node(input) => self.node(input),

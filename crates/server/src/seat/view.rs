@@ -1,8 +1,8 @@
 //! What others may look at: the cell in its owner's memory.
 
 use mainspring_app::ports::{LiveNode, LiveRun, Overview};
-use mainspring_engine::WaitingGroups;
-use mainspring_model::RunId;
+use mainspring_engine::{JobActivity, WaitingGroups};
+use mainspring_model::{JobId, RunId};
 
 use super::task::Seat;
 
@@ -15,6 +15,11 @@ impl Seat {
 
     pub(super) fn waiting(&self, groups_max: usize) -> Option<WaitingGroups> {
         self.tenure.as_ref().map(|tenure| tenure.cell.waiting_groups(groups_max))
+    }
+
+    pub(super) fn activity(&self, jobs: &[JobId]) -> Option<Vec<JobActivity>> {
+        let tenure = self.tenure.as_ref().filter(|tenure| tenure.cell.is_loaded())?;
+        Some(tenure.cell.activity(jobs))
     }
 
     pub(super) fn overview(&self) -> Option<Overview> {

@@ -11,8 +11,9 @@ use mainspring_model::{
 };
 use mainspring_server::Roles;
 use mainspring_store::{
-    CounterQuery, Error, LeaseGrant, LeaseRequest, Migration, Outcome, Page, Record, RecordKey, RecordKind,
-    RecordQuery, RecordRetention, Result, Retention, RunQuery, ShelfQuery, Store, Transaction,
+    CounterQuery, Error, JobPlace, LeaseGrant, LeaseRequest, Migration, Outcome, Page, Record, RecordKey,
+    RecordKind, RecordQuery, RecordRetention, Result, Retention, RunEnd, RunQuery, ShelfQuery, Store,
+    Transaction,
 };
 use mainspring_store_mem::MemStore;
 use serde_json::json;
@@ -69,11 +70,13 @@ hanging! {
     reads: runs_by_id(ids: &[RunId]) -> Vec<Run>;
     reads: run_by_key(namespace: &Namespace, key: &str) -> Option<Run>;
     reads: runs(query: RunQuery) -> Page<Run>;
+    reads: newest_ends(jobs: &[JobId], each: usize) -> Vec<RunEnd>;
     reads: attempts(run: RunId) -> Vec<Attempt>;
     reads: events(run: RunId) -> Vec<RunEvent>;
     reads: job(id: JobId) -> Option<Job>;
     reads: job_by_name(namespace: &Namespace, name: &str) -> Option<Job>;
     reads: jobs(namespace: Option<&Namespace>, after: Option<JobId>, limit: usize) -> Page<Job>;
+    reads: jobs_by_name(namespace: Option<&Namespace>, after: Option<JobPlace>, limit: usize) -> Page<Job>;
     reads: job_versions(keys: &[(JobId, u32)]) -> Vec<JobVersion>;
     reads: versions_of_job(job: JobId, after: Option<u32>, limit: usize) -> Page<JobVersion>;
     reads: jobs_with_runs(after: Option<JobId>, limit: usize) -> Page<JobId>;

@@ -8,6 +8,7 @@ mod cells;
 mod cluster;
 mod console;
 mod hanging;
+mod health;
 mod hooks;
 mod jobs;
 mod load;

@@ -152,6 +152,7 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
         Operation::JobVersions => sample("GET", of_job("versions?")),
         Operation::JobVersion => sample("GET", of_job("versions/1?")),
         Operation::JobDiff => sample("GET", of_job("diff?from=1&to=1&")),
+        Operation::JobDependents => sample("GET", of_job("dependents?")),
         Operation::JobPause => with("POST", of_job("pause?"), json!({"note": "x"})),
         Operation::JobResume => sample("POST", of_job("resume?")),
         Operation::TriggerList => sample("GET", format!("/v1/triggers?namespace={target}")),

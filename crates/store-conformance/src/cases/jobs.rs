@@ -25,6 +25,8 @@ cases! { "jobs":
     pages_say_whether_more_follow,
     pages_hold_a_namespace_and_all_below,
     a_namespace_is_no_pattern,
+    pages_by_name_are_ordered_by_namespace_and_name,
+    pages_by_name_hold_a_namespace_and_all_below,
     a_version_is_kept,
     a_version_that_exists_stays,
     versions_are_read_by_key,
@@ -126,6 +128,34 @@ async fn a_namespace_is_no_pattern(store: Arc<dyn Store>) {
     assert_eq!(page(&store, Some("a_b"), None, 10).await, (vec![1, 3], false));
 }
 
+async fn pages_by_name_are_ordered_by_namespace_and_name(store: Arc<dyn Store>) {
+    let rows = [("b", "a"), ("a", "z"), ("a/b", "A"), ("a", "B"), ("a-b", "b"), ("a", "a"), ("a", "a2")];
+    put(&store, (1..).zip(rows).map(|(n, (space, name))| insert(named(n, space, name))).collect()).await;
+    let order = vec![4, 6, 7, 2, 5, 3, 1];
+    assert_eq!(by_name(&store, None, None, 10).await, (order.clone(), false));
+    let mut walked = Vec::new();
+    let mut after = None;
+    loop {
+        let page = store.jobs_by_name(None, after, 2).await.unwrap();
+        walked.extend(page.rows.iter().map(number));
+        after = page.rows.last().map(|job| (job.namespace.clone(), job.name.clone()));
+        if !page.more {
+            break;
+        }
+    }
+    assert_eq!(walked, order);
+    let gone = Some(("a", "a1"));
+    assert_eq!(by_name(&store, None, gone, 2).await, (vec![7, 2], true), "a place need not be taken");
+}
+
+async fn pages_by_name_hold_a_namespace_and_all_below(store: Arc<dyn Store>) {
+    let spaces = ["acme/data", "acme2", "acme", "acme/data/etl", "beta/acme", "acme-x", "acme.x"];
+    put(&store, (1..).zip(spaces).map(|(n, space)| insert(job_in(n, space))).collect()).await;
+    assert_eq!(by_name(&store, Some("acme"), None, 10).await, (vec![3, 1, 4], false));
+    assert_eq!(by_name(&store, Some("acme"), Some(("acme", "job-3")), 1).await, (vec![1], true));
+    assert_eq!(by_name(&store, Some("acme/data"), Some(("acme", "x")), 9).await, (vec![1, 4], false));
+}
+
 async fn a_version_is_kept(store: Arc<dyn Store>) {
     let mut spec = spec("nightly");
     spec.description = Some("line\nwith \"quotes\" and 数据".into());
@@ -191,8 +221,26 @@ async fn page(
     limit: usize,
 ) -> (Vec<u64>, bool) {
     let page = store.jobs(space.map(namespace).as_ref(), after.map(job_id), limit).await.unwrap();
-    let number = |job: &Job| (0..100).find(|n| job_id(*n) == job.id).unwrap();
     (page.rows.iter().map(number).collect(), page.more)
+}
+
+async fn by_name(
+    store: &Arc<dyn Store>,
+    space: Option<&str>,
+    after: Option<(&str, &str)>,
+    limit: usize,
+) -> (Vec<u64>, bool) {
+    let after = after.map(|(space, name)| (namespace(space), name.into()));
+    let page = store.jobs_by_name(space.map(namespace).as_ref(), after, limit).await.unwrap();
+    (page.rows.iter().map(number).collect(), page.more)
+}
+
+fn number(job: &Job) -> u64 {
+    (0..100).find(|n| job_id(*n) == job.id).unwrap()
+}
+
+fn named(n: u64, space: &str, name: &str) -> Job {
+    Job { namespace: namespace(space), name: name.into(), ..job(n) }
 }
 
 fn revised(job: Job, revision: u64) -> Job {

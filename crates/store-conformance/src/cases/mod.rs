@@ -7,6 +7,7 @@ mod attempts;
 mod batches;
 mod clock;
 mod counters;
+mod ends;
 mod events;
 mod fence;
 mod insert_run;
@@ -66,6 +67,7 @@ const THEMES: &[&[Case]] = &[
     shelves::CASES,
     shelf_pages::CASES,
     pages::CASES,
+    ends::CASES,
     retention::CASES,
     times::CASES,
     payloads::CASES,

@@ -7,8 +7,8 @@ use mainspring_model::{
     Node, NodeId, Pause, Run, RunEvent, RunId, Timestamp,
 };
 use mainspring_store::{
-    CounterQuery, Error, LeaseGrant, LeaseRequest, Outcome, Page, Record, RecordKey, RecordKind, RecordQuery,
-    RecordRetention, Result, Retention, RunQuery, ShelfQuery, Store, Transaction,
+    CounterQuery, Error, JobPlace, LeaseGrant, LeaseRequest, Outcome, Page, Record, RecordKey, RecordKind,
+    RecordQuery, RecordRetention, Result, Retention, RunEnd, RunQuery, ShelfQuery, Store, Transaction,
 };
 
 /// A call; the clock and migrations are left out, because no two stores need agree on them.
@@ -28,11 +28,13 @@ pub(super) enum Call {
     RunsById(Vec<RunId>),
     RunByKey(Namespace, Box<str>),
     Runs(RunQuery),
+    NewestEnds(Vec<JobId>, usize),
     Attempts(RunId),
     Events(RunId),
     Job(JobId),
     JobByName(Namespace, Box<str>),
     Jobs(Option<Namespace>, Option<JobId>, usize),
+    JobsByName(Option<Namespace>, Option<JobPlace>, usize),
     JobVersions(Vec<(JobId, u32)>),
     VersionsOfJob(JobId, Option<u32>, usize),
     Node(NodeId),
@@ -59,6 +61,7 @@ pub(super) enum Answer {
     Nodes(Vec<Node>),
     RunPage(Page<Run>),
     RunSet(Vec<Run>),
+    Ends(Vec<RunEnd>),
     Attempts(Vec<Attempt>),
     Events(Vec<RunEvent>),
     Job(Option<Job>),
@@ -114,12 +117,20 @@ impl Call {
                 Answer::RunSet(store.run_by_key(&namespace, &key).await?.into_iter().collect())
             }
             Self::Runs(query) => Answer::RunPage(store.runs(query).await?),
+            Self::NewestEnds(jobs, each) => {
+                let mut ends = store.newest_ends(&jobs, each).await?;
+                ends.sort_by_key(|end| end.run);
+                Answer::Ends(ends)
+            }
             Self::Attempts(run) => Answer::Attempts(store.attempts(run).await?),
             Self::Events(run) => Answer::Events(store.events(run).await?),
             Self::Job(id) => Answer::Job(store.job(id).await?),
             Self::JobByName(namespace, name) => Answer::Job(store.job_by_name(&namespace, &name).await?),
             Self::Jobs(namespace, after, limit) => {
                 Answer::JobPage(store.jobs(namespace.as_ref(), after, limit).await?)
+            }
+            Self::JobsByName(namespace, after, limit) => {
+                Answer::JobPage(store.jobs_by_name(namespace.as_ref(), after, limit).await?)
             }
             Self::JobVersions(keys) => {
                 let mut versions = store.job_versions(&keys).await?;

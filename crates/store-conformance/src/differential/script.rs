@@ -165,7 +165,7 @@ impl Script {
     fn read_call(&mut self) -> Call {
         let random = &mut self.random;
         let limit = if random.percent(1) { 10_001 } else { random.below(12) as usize };
-        match random.below(19) {
+        match random.below(21) {
             0..3 => Call::Shelf(ShelfQuery {
                 cell: rows::cell(random),
                 shelf: random.pick(&Shelf::ALL),
@@ -201,8 +201,17 @@ impl Script {
                 random.maybe(50, |random| random.below(5) as u32),
                 limit,
             ),
-            15 => Call::Record(rows::record_kind(random), rows::record_key(random)),
-            16..18 => Call::Records(RecordQuery {
+            15 => Call::NewestEnds(
+                (0..random.below(4)).map(|_| job_id(random.below(JOBS))).collect(),
+                random.below(4) as usize,
+            ),
+            16 => Call::JobsByName(
+                random.maybe(50, rows::space),
+                random.maybe(50, |random| (rows::space(random), rows::key(random))),
+                limit,
+            ),
+            17 => Call::Record(rows::record_kind(random), rows::record_key(random)),
+            18..20 => Call::Records(RecordQuery {
                 kind: rows::record_kind(random),
                 prefix: random
                     .maybe(60, |random| rows::record_key(random).as_bytes().into())

@@ -9,6 +9,7 @@ use mainspring_model::{
     BackfillId, Cause, CellId, Epoch, Fired, JobId, Namespace, NodeId, OverlapRule, Payload, Place, RunExtra,
     RunHead, RunId, RunKeys, RunState, RunStatus, Timestamp,
 };
+use mainspring_store::RunEnd;
 
 use super::detail::{self, Fields, Writer};
 use crate::value::Damage;
@@ -312,6 +313,45 @@ pub(crate) fn read_status(
         }
     }
     Ok(status)
+}
+
+/// Bytes at the beginning of a status's detail in which all that [`read_end`] reads is: it is written first, an id and seven
+/// numbers.
+pub(crate) const END_BYTES: usize = 128;
+
+/// The end of a run, from the beginning of its status's detail.
+pub(crate) fn read_end(
+    (run, job, state): (RunId, JobId, RunState),
+    bytes: Option<&[u8]>,
+) -> Result<RunEnd, Damage> {
+    let base = run.made_at();
+    let mut end = RunEnd {
+        run,
+        job,
+        state,
+        attempt: 0,
+        eligible_at: None,
+        placed_at: None,
+        started_at: None,
+        finished_at: None,
+    };
+    let is_cut = bytes.is_some_and(|bytes| bytes.len() >= END_BYTES);
+    for field in Fields::of(bytes) {
+        let (tag, bytes) = match field {
+            Err(_) if is_cut => break,
+            field => field?,
+        };
+        match tag {
+            status::ATTEMPT => end.attempt = number(bytes)?,
+            status::ELIGIBLE_AT => end.eligible_at = Some(moment(base, bytes)?),
+            status::PLACED_AT => end.placed_at = Some(moment(base, bytes)?),
+            status::STARTED_AT => end.started_at = Some(moment(base, bytes)?),
+            status::FINISHED_AT => end.finished_at = Some(moment(base, bytes)?),
+            _ if tag > status::FINISHED_AT => break,
+            _ => {}
+        }
+    }
+    Ok(end)
 }
 
 fn read_extra(base: Timestamp, tag: u8, bytes: &[u8], extra: &mut RunExtra) -> Result<(), Damage> {

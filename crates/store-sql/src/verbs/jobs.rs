@@ -1,13 +1,13 @@
 //! Reads of jobs and their versions.
 
 use mainspring_model::{Job, JobId, JobVersion, Namespace};
-use mainspring_store::{Page, check};
+use mainspring_store::{JobPlace, Page, check};
 
 use super::lookup;
 use super::page::{self, Placed};
 use super::statement::Query;
 use crate::dialect::Dialect;
-use crate::rows::job;
+use crate::rows::{job, run};
 use crate::session::{Backend, Result};
 use crate::value::{Damage, Param, Row};
 
@@ -52,6 +52,34 @@ pub(crate) async fn pages<B: Backend>(
         read
     };
     page::read(backend, limit, after, query, decode).await
+}
+
+/// Jobs of a namespace and all below it, ordered by namespace and name.
+pub(crate) async fn pages_by_name<B: Backend>(
+    backend: &B,
+    namespace: Option<&Namespace>,
+    after: Option<JobPlace>,
+    limit: usize,
+) -> Result<Page<Job>> {
+    fn decode(row: &dyn Row) -> Result<Placed<JobPlace, Job>, Damage> {
+        Ok(((run::namespace(row, 1)?, row.text(2)?.into()), job::decode(row)))
+    }
+    check::rows(limit)?;
+    page::read(backend, limit, after, |after| by_name_query(namespace, after, limit), decode).await
+}
+
+fn by_name_query(namespace: Option<&Namespace>, after: Option<JobPlace>, limit: usize) -> Query {
+    let mut read = Query::new(job::SELECT);
+    if let Some((place, name)) = after {
+        // The first half is implied by the second; with it every planner begins at the right place of the index.
+        read.and("namespace >= ?", [place.as_str().into()]);
+        read.and("(namespace > ? OR name > ?)", [place.as_str().into(), Param::from(&*name)]);
+    }
+    if let Some(namespace) = namespace {
+        read.within(namespace);
+    }
+    read.page("namespace, name", limit + 1);
+    read
 }
 
 /// These versions of jobs, each once.

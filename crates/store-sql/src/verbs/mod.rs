@@ -3,6 +3,7 @@
 pub(crate) mod clock;
 pub(crate) mod commit;
 pub(crate) mod counters;
+pub(crate) mod ends;
 pub(crate) mod explain;
 pub(crate) mod jobs;
 pub(crate) mod leases;

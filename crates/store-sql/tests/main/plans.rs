@@ -12,7 +12,7 @@ const HISTORY: u64 = 5_000;
 const ACTIVE: u64 = 50;
 
 /// The index that each read must go by, and whether its order must come from there too.
-const INDEXES: [(&str, &str, bool); 13] = [
+const INDEXES: [(&str, &str, bool); 15] = [
     ("shelf", "runs_active", true),
     ("shelf after", "runs_active", true),
     ("everything", "primary", true),
@@ -26,6 +26,8 @@ const INDEXES: [(&str, &str, bool); 13] = [
     ("expired records", "records_expiry", true),
     ("holders of keys", "runs_key", true),
     ("jobs with runs", "runs_job", true),
+    ("ends of jobs", "runs_job", true),
+    ("ends behind a backlog", "runs_job", true),
 ];
 
 async fn check(server: Server) {

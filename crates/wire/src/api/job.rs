@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::Time;
+use super::{JobHealth, Time};
 
 /// A job. Its `ETag` is its `revision`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -27,6 +27,12 @@ pub struct Job {
     pub created_at: Time,
     /// When it last changed.
     pub updated_at: Time,
+    /// Labels of the current version; lists have them with `with=health`.
+    #[serde(default, skip_serializing_if = "mainspring_model::Labels::is_empty")]
+    pub labels: mainspring_model::Labels,
+    /// How it fares. Lists have it with `with=health`; absent elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub health: Option<JobHealth>,
     /// What the current version says. Lists leave it out unless asked with `spec=true`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<JobSpec>)]
@@ -40,6 +46,57 @@ pub struct Job {
     /// What a `PUT` accepts although it is probably a mistake.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<JobWarning>,
+}
+
+/// The order of a list of jobs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum JobOrder {
+    /// As they were made.
+    #[default]
+    Id,
+    /// By namespace, then by name.
+    Name,
+}
+
+/// What a list of jobs may have beside them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum JobWith {
+    /// How each fares, and its labels.
+    Health,
+}
+
+/// The jobs with triggers that follow or need a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Dependents {
+    /// Each trigger, by job.
+    pub items: Vec<Dependent>,
+    /// The namespace has more jobs than were looked at: there may be more.
+    pub partial: bool,
+}
+
+/// A trigger that follows or needs a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Dependent {
+    /// The job that has the trigger.
+    pub job: JobId,
+    /// What that job is called.
+    pub job_name: String,
+    /// The trigger.
+    pub trigger: String,
+    /// How it depends.
+    pub kind: DependentKind,
+}
+
+/// How a trigger depends on a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DependentKind {
+    /// It fires after the job's runs.
+    Follows,
+    /// Its moments wait until the job has succeeded.
+    Needs,
 }
 
 /// Something in a specification that is accepted although it is probably a mistake.
@@ -147,6 +204,8 @@ impl From<&mainspring_model::Job> for Job {
             pause: job.pause.as_ref().map(Into::into),
             created_at: job.created_at.into(),
             updated_at: job.updated_at.into(),
+            labels: mainspring_model::Labels::new(),
+            health: None,
             spec: None,
             outcome: None,
             changes: Vec::new(),

@@ -12,6 +12,7 @@ mod calendar;
 mod cause;
 mod cluster;
 mod doctor;
+mod health;
 mod hook;
 mod job;
 mod load;
@@ -45,8 +46,12 @@ pub use calendar::Calendar;
 pub use cause::Cause;
 pub use cluster::{Cell, Cluster, Health, PauseCell, Readiness, SchedulerMember};
 pub use doctor::{Doctor, Finding, Severity};
+pub use health::{ActiveRuns, JobHealth, NextFiring, Percentiles, RunEnd};
 pub use hook::{Delivered, HookToken, HookTokenRequest};
-pub use job::{Change, Job, JobDiff, JobVersion, JobWarning, NoteRequest, Pause, PutOutcome};
+pub use job::{
+    Change, Dependent, DependentKind, Dependents, Job, JobDiff, JobOrder, JobVersion, JobWarning, JobWith,
+    NoteRequest, Pause, PutOutcome,
+};
 pub use load::{Crowd, CrowdTrigger, LoadReport, LoadRequest, PoolLoad, Spread};
 pub use log::{LogLine, LogPage, LogStream};
 pub use member::{Member, PutMember, Role};

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use mainspring_app::{Operation, PageRequest, PutJob};
 use mainspring_model::{JobSpec, Namespace};
-use mainspring_wire::api::{self, NoteRequest, PutOutcome};
+use mainspring_wire::api::{self, JobOrder, JobWith, NoteRequest, PutOutcome};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -32,7 +32,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/jobs", Operation::JobList, list)
             .query::<JobsQuery>()
-            .answers_page::<api::Job>("Jobs, in the order in which they were made."),
+            .answers_page::<api::Job>("Jobs."),
         Route::get("/v1/jobs/{job}", Operation::JobGet, get)
             .query::<InNamespace>()
             .answers::<api::Job>(200, "The job."),
@@ -53,6 +53,9 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/v1/jobs/{job}/diff", Operation::JobDiff, diff)
             .query::<DiffQuery>()
             .answers::<api::JobDiff>(200, "What differs."),
+        Route::get("/v1/jobs/{job}/dependents", Operation::JobDependents, dependents)
+            .query::<InNamespace>()
+            .answers::<api::Dependents>(200, "The triggers that follow or need it."),
         Route::post("/v1/jobs/{job}/pause", Operation::JobPause, pause)
             .query::<InNamespace>()
             .conditional()
@@ -72,10 +75,23 @@ pub(super) fn routes() -> Vec<Route> {
 struct JobsQuery {
     /// Here and in all below; without it, everywhere that you may look.
     namespace: Option<Namespace>,
+    /// Words that are all part of `namespace/name`, in any case and order.
+    #[param(max_length = 1024)]
+    q: Option<String>,
+    /// Labels of the current version, as a selector: `team=data,tier in (a, b),!legacy`.
+    #[param(max_length = 4096)]
+    label: Option<String>,
+    /// The order; without it, as they were made. A cursor belongs to its order.
+    #[param(inline)]
+    order: Option<JobOrder>,
+    /// `health`: how each fares, and its labels. Then a page has at most 100 jobs.
+    #[param(inline)]
+    with: Option<JobWith>,
     /// With what they say.
     #[serde(default)]
     spec: bool,
-    /// At most so many items.
+    /// At most so many items. With `q` or `label` a page may have fewer, or none, although more follow: at most 10,000 jobs
+    /// are looked at for one answer, 2,000 with `label`.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
     /// Where the last page ended.
@@ -121,8 +137,16 @@ struct DiffQuery {
 type Context = State<Arc<Edge>>;
 
 async fn list(State(edge): Context, SignedIn(caller): SignedIn, Query(query): Query<JobsQuery>) -> Answer {
-    let page = PageRequest { limit: query.limit, cursor: query.cursor };
-    ok(&edge.app.list_jobs(&caller, query.namespace.as_ref(), query.spec, &page).await?)
+    let query = mainspring_app::JobsQuery {
+        page: PageRequest { limit: query.limit, cursor: query.cursor },
+        namespace: query.namespace,
+        q: query.q,
+        label: query.label,
+        order: query.order.unwrap_or_default(),
+        with_spec: query.spec,
+        with: query.with,
+    };
+    ok(&edge.app.list_jobs(&caller, &query).await?)
 }
 
 async fn get(
@@ -212,6 +236,15 @@ async fn diff(
 ) -> Answer {
     let namespace = query.namespace.unwrap_or_default();
     ok(&edge.app.diff_job(&caller, &namespace, path.text("job"), (query.from, query.to)).await?)
+}
+
+async fn dependents(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(query): Query<InNamespace>,
+) -> Answer {
+    ok(&edge.app.job_dependents(&caller, &query.or_default(), path.text("job")).await?)
 }
 
 async fn pause(
