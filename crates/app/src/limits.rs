@@ -52,6 +52,18 @@ pub(crate) const LOG_PIECE_BYTES_MAX: usize = 5 << 20;
 pub(crate) const STATS_ROWS_MAX: usize = 10_000;
 /// Pages of so many rows that are added up for one answer.
 pub(crate) const STATS_PAGES_MAX: usize = 100;
+/// Steps of a series.
+pub(crate) const SERIES_STEPS_MAX: u64 = 1_000;
+/// Groups of a series.
+pub(crate) const SERIES_GROUPS_MAX: usize = 50;
+/// Ends that are read for the percentiles of a series.
+pub(crate) const SERIES_ENDS_MAX: usize = 10_000;
+/// Lines of the ledger that one request looks at.
+pub(crate) const LINES_LOOKED_AT_MAX: usize = 20_000;
+/// Rows of triggers that one request about all ledgers looks at.
+pub(crate) const LEDGER_TRIGGERS_LOOKED_AT_MAX: usize = 20_000;
+/// Triggers whose ledgers one request reads.
+pub(crate) const LEDGERS_READ_MAX: usize = 1_000;
 /// Days of planned load that are told when nobody says how many.
 pub(crate) const LOAD_DAYS_DEFAULT: u16 = 7;
 /// Days of planned load in one answer.

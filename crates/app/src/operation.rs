@@ -69,6 +69,8 @@ operations! {
     JobTriggers, "job.triggers", Viewer, Namespace, false, "Lists the triggers of a job.";
     TriggerGet, "trigger.get", Viewer, Namespace, false, "Reads a trigger.";
     TriggerHistory, "trigger.history", Viewer, Namespace, false, "Lists what became of a trigger's planned moments.";
+    OccurrenceList, "occurrence.list", Viewer, Namespace, false, "Lists what became of planned moments of many triggers.";
+    OccurrenceCount, "occurrence.count", Viewer, Namespace, false, "Counts what became of planned moments.";
     TriggerPreview, "trigger.preview", Viewer, SignedIn, false, "Tells when a trigger would fire.";
     TriggerLoad, "trigger.load", Viewer, Namespace, false, "Tells what is planned, by hour and pool.";
     TriggerPause, "trigger.pause", Operator, Namespace, true, "Lets a trigger fire no more.";
@@ -85,6 +87,7 @@ operations! {
     CalendarDelete, "calendar.delete", Editor, Namespace, true, "Removes a calendar.";
 
     BackfillList, "backfill.list", Viewer, Namespace, false, "Lists the backfills of a trigger.";
+    BackfillListAll, "backfill.list_all", Viewer, Namespace, false, "Lists the backfills of many triggers.";
     BackfillPlan, "backfill.plan", Viewer, Namespace, false, "Tells what a backfill would do.";
     BackfillStart, "backfill.start", Operator, Namespace, true, "Makes up for planned moments of the past.";
     BackfillStop, "backfill.stop", Operator, Namespace, true, "Has a backfill make no more runs.";
@@ -149,6 +152,7 @@ operations! {
     AuditList, "audit.list", Admin, Namespace, false, "Lists who did what.";
     Watch, "watch", Viewer, Namespace, false, "Tells news as they happen.";
     Stats, "stats", Viewer, Namespace, false, "Adds up how runs ended, hour by hour.";
+    StatsSeries, "stats.series", Viewer, Namespace, false, "Adds up how runs ended, step by step.";
     ClusterGet, "cluster.get", Viewer, Cluster, false, "Tells about schedulers and cells.";
     CellPause, "cell.pause", Admin, Cluster, true, "Lets a cell start nothing.";
     CellResume, "cell.resume", Admin, Cluster, true, "Lets a paused cell go on.";

@@ -50,6 +50,17 @@ impl Counts {
         counts
     }
 
+    /// Runs that ended, however.
+    pub const fn ended(&self) -> u64 {
+        self.success + self.final_failed + self.cancelled + self.skipped
+    }
+
+    /// Runs that really ran, as far as sums can tell: skipped ones did not, nor did more than there were attempts.
+    pub const fn ran(&self) -> u64 {
+        let begun = self.ended() - self.skipped;
+        if begun < self.attempts { begun } else { self.attempts }
+    }
+
     /// Adds `other` to this.
     pub fn add(&mut self, other: &Self) {
         self.success += other.success;
@@ -66,4 +77,24 @@ impl Counts {
 pub const fn hour_of(at: Timestamp) -> Timestamp {
     const HOUR_US: i64 = 3_600_000_000;
     Timestamp::from_micros(at.as_micros().div_euclid(HOUR_US) * HOUR_US)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_skipped_or_never_began_did_not_run() {
+        let counts = Counts {
+            success: 3,
+            final_failed: 1,
+            cancelled: 2,
+            skipped: 9,
+            attempts: 5,
+            ..Counts::default()
+        };
+        assert_eq!((counts.ended(), counts.ran()), (15, 5));
+        assert_eq!(Counts { attempts: 40, ..counts }.ran(), 6);
+        assert_eq!(Counts::of(RunState::Skipped).ran(), 0);
+    }
 }

@@ -1,5 +1,8 @@
 // Generated from docs/openapi.json by `npm run types`; do not edit.
 
+/** Runs that are under way. */
+export type ActiveRuns = { at_least: boolean; running: number; waiting: number; };
+
 /** The end of runs of another job. */
 export type After = { job: Name; on?: On; };
 
@@ -47,6 +50,9 @@ export type BackfillRequest = { from: Time; id?: (BackfillId | null); max_active
 
 /** How a backfill is. */
 export type BackfillState = "running" | "finishing" | "done" | "stopped";
+
+/** Backfills of many triggers. */
+export type Backfills = { items: Array<JobBackfill>; partial: boolean; };
 
 /** What became of each run of a batch. */
 export type BatchResult = { items: Array<SubmitOutcome>; refused: number; submitted: number; };
@@ -117,6 +123,15 @@ export type Days = "or" | "and";
 /** What a call of a webhook made. */
 export type Delivered = { duplicate: boolean; id: RunId; };
 
+/** A trigger that follows or needs a job. */
+export type Dependent = { job: JobId; job_name: string; kind: DependentKind; trigger: string; };
+
+/** How a trigger depends on a job. */
+export type DependentKind = "follows" | "needs";
+
+/** The jobs with triggers that follow or need a job. */
+export type Dependents = { items: Array<Dependent>; partial: boolean; };
+
 /** The same in several languages. */
 export type Description = { en: string; zh: string; };
 
@@ -160,13 +175,22 @@ export type HookTokenRequest = { secret?: string | null; };
 export type Identity = { expires_at?: (Time | null); grants: Array<Grant>; subject: string; token: string; };
 
 /** A job. Its `ETag` is its `revision`. */
-export type Job = { changes?: Array<Change>; created_at: Time; id: JobId; name: string; namespace: Namespace; outcome?: (PutOutcome | null); pause?: (Pause | null); revision: number; spec?: (JobSpec | null); updated_at: Time; version: number; warnings?: Array<JobWarning>; };
+export type Job = { changes?: Array<Change>; created_at: Time; health?: (JobHealth | null); id: JobId; labels?: Labels; name: string; namespace: Namespace; outcome?: (PutOutcome | null); pause?: (Pause | null); revision: number; spec?: (JobSpec | null); updated_at: Time; version: number; warnings?: Array<JobWarning>; };
+
+/** A backfill and whose it is. */
+export type JobBackfill = (Backfill) & ({ job: JobId; job_name: string; namespace: Namespace; });
 
 /** What differs between two versions. */
 export type JobDiff = { changes: Array<Change>; from: number; job: JobId; to: number; };
 
+/** How a job fares. Rate and percentiles are those of `ends` alone, not of a span of time. */
+export type JobHealth = { active?: (ActiveRuns | null); ends: Array<RunEnd>; next?: (NextFiring | null); queued_ms?: (Percentiles | null); running_ms?: (Percentiles | null); success_rate?: number | null; triggers?: number | null; };
+
 /** A job: a named, versioned specification. */
 export type JobId = string;
+
+/** What became of a planned moment, and whose it is. */
+export type JobOccurrence = (Occurrence) & ({ job: JobId; job_name: string; namespace: Namespace; trigger: string; });
 
 /** Some of a list, and where it goes on. */
 export type JobPage = { items: Array<Job>; next_cursor?: string | null; };
@@ -420,6 +444,9 @@ export type NamespaceInfoPage = { items: Array<NamespaceInfo>; next_cursor?: str
 /** A job that has to succeed first. */
 export type Need = { job: Name; within?: Duration; };
 
+/** A planned moment that comes next. */
+export type NextFiring = { fires_at: Time; planned: Time; trigger: string; };
+
 /** A node. Its `ETag` is its `revision`. */
 export type Node = { assigned_labels?: Labels; capacity: Resources; cell: number; connected?: boolean | null; cpu_used_milli?: number | null; drain_deadline?: (Time | null); handlers?: Array<string>; id: NodeId; joined_at: Time; labels: Labels; memory_used_bytes?: number | null; name: string; pool: string; revision: number; running?: number | null; seen_at?: (Time | null); slots: number; state: string; updated_at: Time; weight: number; };
 
@@ -438,11 +465,17 @@ export type NoteRequest = { note?: string; };
 /** What became of a planned moment, or of several in a row. */
 export type Occurrence = { at: Time; backfill?: (BackfillId | null); count?: number | null; late_ms: number; outcome: OccurrenceOutcome; planned: Time; reason?: string; run?: (RunId | null); through?: (Time | null); };
 
+/** How many planned moments became what. What somebody fired by hand, and what backfills made up for, is not counted. */
+export type OccurrenceCounts = { fired: number; late: number; merged: number; missed: number; partial: boolean; skipped: number; };
+
 /** What became of a planned moment. */
 export type OccurrenceOutcome = "fired" | "merged" | "skipped" | "missed";
 
 /** Some of a list, and where it goes on. */
 export type OccurrencePage = { items: Array<Occurrence>; next_cursor?: string | null; };
+
+/** What became of planned moments of many triggers. */
+export type Occurrences = { items: Array<JobOccurrence>; next_cursor?: string | null; partial: boolean; };
 
 /** Which ends count. */
 export type On = "success" | "failure" | "any";
@@ -452,6 +485,9 @@ export type Pause = { at: Time; by: string; note: string; };
 
 /** A wish that a cell starts nothing (or, when it is resumed, that it starts again). */
 export type PauseCell = { note?: string; };
+
+/** Percentiles of so many values, each a value that was seen (nearest rank). */
+export type Percentiles = { p50: number; p95: number; samples: number; };
 
 /** A planned moment. */
 export type Planned = { at: Time; fires_at?: (Time | null); local: string; note?: string; };
@@ -521,6 +557,9 @@ export type Run = { ad_hoc: boolean; attempt: number; attempts_max?: number | nu
 /** How many runs a query finds. */
 export type RunCounts = { exact: boolean; matched: number; namespaces: Array<NamespaceCount>; oldest_active?: (Time | null); searched_to?: (Time | null); states: { [key: string]: number; }; };
 
+/** The end of a run, in short. */
+export type RunEnd = { ended_at?: (Time | null); run: RunId; state: RunState; took_ms?: number | null; };
+
 /** A run: one execution of a job version. */
 export type RunId = string;
 
@@ -532,6 +571,12 @@ export type RunState = "ready" | "waiting" | "running" | "failed" | "success" | 
 
 /** A scheduler. */
 export type SchedulerMember = { address: string; id: MemberId; load: number; seen_at: Time; software: string; };
+
+/** The steps of everything, of a job or of a namespace. */
+export type SeriesGroup = { job?: (JobId | null); job_name?: string | null; namespace?: (Namespace | null); points: Array<SeriesPoint>; };
+
+/** One step. */
+export type SeriesPoint = { at: Time; cancelled: number; final_failed: number; queued_ms?: (Percentiles | null); queued_ms_mean?: number | null; running_ms?: (Percentiles | null); running_ms_mean?: number | null; skipped: number; success: number; };
 
 /** A session. Its secret is in the cookie only. */
 export type Session = { expires_at: Time; identity: Identity; };
@@ -556,6 +601,9 @@ export type StatsHour = (StatsTotals) & ({ hour: Time; job: JobId; namespace: Na
 
 /** Roll-ups of a span of time. */
 export type StatsReport = { from: Time; hours: Array<StatsHour>; total: StatsTotals; truncated: boolean; until: Time; };
+
+/** How runs ended step by step. */
+export type StatsSeries = { from: Time; groups: Array<SeriesGroup>; partial: boolean; step_s: number; until: Time; };
 
 /** What is counted. */
 export type StatsTotals = { attempts: number; cancelled: number; final_failed: number; queued_ms_mean: number; running_ms_mean: number; skipped: number; success: number; };
@@ -621,6 +669,7 @@ export interface Operations {
   artifact_get: { path: { digest: string; }; query: { namespace?: Namespace; }; body: undefined; answer: ArtifactInfo };
   artifact_content: { path: { digest: string; }; query: { namespace?: Namespace; }; body: undefined; answer: unknown };
   audit_list: { path: Record<never, never>; query: { namespace?: Namespace; actor?: string; operation?: string; target?: string; from?: string; until?: string; limit?: number; cursor?: string; }; body: undefined; answer: AuditEntryPage };
+  backfill_list_all: { path: Record<never, never>; query: { namespace?: Namespace; state?: "running" | "finishing" | "done" | "stopped"; limit?: number; }; body: undefined; answer: Backfills };
   calendar_list: { path: Record<never, never>; query: { namespace?: Namespace; limit?: number; cursor?: string; }; body: undefined; answer: CalendarPage };
   calendar_delete: { path: { calendar: string; }; query: { namespace?: Namespace; }; body: undefined; answer: unknown };
   calendar_get: { path: { calendar: string; }; query: { namespace?: Namespace; }; body: undefined; answer: Calendar };
@@ -630,11 +679,12 @@ export interface Operations {
   cluster_get: { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Cluster };
   doctor: { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Doctor };
   hook_call: { path: { token: string; }; query: Record<never, never>; body: unknown | undefined; answer: Delivered };
-  job_list: { path: Record<never, never>; query: { namespace?: Namespace; spec?: boolean; limit?: number; cursor?: string; }; body: undefined; answer: JobPage };
+  job_list: { path: Record<never, never>; query: { namespace?: Namespace; q?: string; label?: string; order?: "id" | "name"; with?: "health"; spec?: boolean; limit?: number; cursor?: string; }; body: undefined; answer: JobPage };
   job_delete: { path: { job: string; }; query: { namespace?: Namespace; }; body: undefined; answer: unknown };
   job_get: { path: { job: string; }; query: { namespace?: Namespace; }; body: undefined; answer: Job };
   job_put: { path: { job: string; }; query: { namespace?: Namespace; dry_run?: boolean; }; body: JobSpec; answer: Job };
   job_confirm: { path: { job: string; }; query: { namespace?: Namespace; }; body: undefined; answer: unknown };
+  job_dependents: { path: { job: string; }; query: { namespace?: Namespace; }; body: undefined; answer: Dependents };
   job_diff: { path: { job: string; }; query: { namespace?: Namespace; from?: number; to?: number; }; body: undefined; answer: JobDiff };
   job_pause: { path: { job: string; }; query: { namespace?: Namespace; }; body: NoteRequest | undefined; answer: Job };
   job_resume: { path: { job: string; }; query: { namespace?: Namespace; }; body: NoteRequest | undefined; answer: Job };
@@ -646,7 +696,7 @@ export interface Operations {
   backfill_stop: { path: { job: string; trigger: string; backfill: string; }; query: { namespace?: Namespace; }; body: undefined; answer: Backfill };
   trigger_cursor: { path: { job: string; trigger: string; }; query: { namespace?: Namespace; }; body: CursorRequest; answer: JobTrigger };
   trigger_fire: { path: { job: string; trigger: string; }; query: { namespace?: Namespace; }; body: undefined; answer: Submitted };
-  trigger_history: { path: { job: string; trigger: string; }; query: { namespace?: Namespace; limit?: number; cursor?: string; }; body: undefined; answer: OccurrencePage };
+  trigger_history: { path: { job: string; trigger: string; }; query: { namespace?: Namespace; from?: string; until?: string; outcome?: "fired" | "merged" | "skipped" | "missed"; limit?: number; cursor?: string; }; body: undefined; answer: OccurrencePage };
   trigger_pause: { path: { job: string; trigger: string; }; query: { namespace?: Namespace; }; body: NoteRequest | undefined; answer: JobTrigger };
   trigger_resume: { path: { job: string; trigger: string; }; query: { namespace?: Namespace; }; body: NoteRequest | undefined; answer: JobTrigger };
   trigger_revoke: { path: { job: string; trigger: string; }; query: { namespace?: Namespace; }; body: undefined; answer: unknown };
@@ -671,6 +721,8 @@ export interface Operations {
   node_label: { path: { node: string; }; query: Record<never, never>; body: NodeLabels; answer: Node };
   node_lose: { path: { node: string; }; query: Record<never, never>; body: undefined; answer: Node };
   node_resume: { path: { node: string; }; query: Record<never, never>; body: undefined; answer: Node };
+  occurrence_list: { path: Record<never, never>; query: { namespace?: Namespace; from?: string; until?: string; outcome?: "fired" | "merged" | "skipped" | "missed"; limit?: number; cursor?: string; }; body: undefined; answer: Occurrences };
+  occurrence_count: { path: Record<never, never>; query: { namespace?: Namespace; from?: string; until?: string; late_ms?: number; }; body: undefined; answer: OccurrenceCounts };
   pool_list: { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: PoolPage };
   queue: { path: Record<never, never>; query: { namespace?: Namespace; }; body: undefined; answer: Queue };
   run_list: { path: Record<never, never>; query: { q?: string; namespace?: Namespace; order?: "-created" | "created"; limit?: number; cursor?: string; }; body: undefined; answer: RunPage };
@@ -691,6 +743,7 @@ export interface Operations {
   session_delete: { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: unknown };
   session_create: { path: Record<never, never>; query: Record<never, never>; body: SessionRequest; answer: Session };
   stats: { path: Record<never, never>; query: { namespace?: Namespace; job?: string; from?: string; until?: string; }; body: undefined; answer: StatsReport };
+  stats_series: { path: Record<never, never>; query: { namespace?: Namespace; job?: string; from?: string; until?: string; step?: string; by?: "job" | "namespace"; }; body: undefined; answer: StatsSeries };
   token_list: { path: Record<never, never>; query: { all?: boolean; limit?: number; cursor?: string; }; body: undefined; answer: TokenPage };
   token_create: { path: Record<never, never>; query: Record<never, never>; body: CreateToken | undefined; answer: CreatedToken };
   token_delete: { path: { token: string; }; query: Record<never, never>; body: undefined; answer: unknown };
@@ -714,6 +767,7 @@ export const PATHS = {
   artifact_get: { method: "GET", path: "/v1/artifacts/{digest}" },
   artifact_content: { method: "GET", path: "/v1/artifacts/{digest}/content" },
   audit_list: { method: "GET", path: "/v1/audit" },
+  backfill_list_all: { method: "GET", path: "/v1/backfills" },
   calendar_list: { method: "GET", path: "/v1/calendars" },
   calendar_delete: { method: "DELETE", path: "/v1/calendars/{calendar}" },
   calendar_get: { method: "GET", path: "/v1/calendars/{calendar}" },
@@ -728,6 +782,7 @@ export const PATHS = {
   job_get: { method: "GET", path: "/v1/jobs/{job}" },
   job_put: { method: "PUT", path: "/v1/jobs/{job}" },
   job_confirm: { method: "POST", path: "/v1/jobs/{job}/confirm" },
+  job_dependents: { method: "GET", path: "/v1/jobs/{job}/dependents" },
   job_diff: { method: "GET", path: "/v1/jobs/{job}/diff" },
   job_pause: { method: "POST", path: "/v1/jobs/{job}/pause" },
   job_resume: { method: "POST", path: "/v1/jobs/{job}/resume" },
@@ -764,6 +819,8 @@ export const PATHS = {
   node_label: { method: "PUT", path: "/v1/nodes/{node}/labels" },
   node_lose: { method: "POST", path: "/v1/nodes/{node}/lose" },
   node_resume: { method: "POST", path: "/v1/nodes/{node}/resume" },
+  occurrence_list: { method: "GET", path: "/v1/occurrences" },
+  occurrence_count: { method: "GET", path: "/v1/occurrences/counts" },
   pool_list: { method: "GET", path: "/v1/pools" },
   queue: { method: "GET", path: "/v1/queue" },
   run_list: { method: "GET", path: "/v1/runs" },
@@ -784,6 +841,7 @@ export const PATHS = {
   session_delete: { method: "DELETE", path: "/v1/sessions" },
   session_create: { method: "POST", path: "/v1/sessions" },
   stats: { method: "GET", path: "/v1/stats" },
+  stats_series: { method: "GET", path: "/v1/stats/series" },
   token_list: { method: "GET", path: "/v1/tokens" },
   token_create: { method: "POST", path: "/v1/tokens" },
   token_delete: { method: "DELETE", path: "/v1/tokens/{token}" },
@@ -807,6 +865,7 @@ export const PERMISSIONS = {
   "artifact.get": { place: "namespace", role: "viewer" },
   "artifact.content": { place: "namespace", role: "viewer" },
   "audit.list": { place: "namespace", role: "admin" },
+  "backfill.list_all": { place: "namespace", role: "viewer" },
   "calendar.list": { place: "namespace", role: "viewer" },
   "calendar.delete": { place: "namespace", role: "editor" },
   "calendar.get": { place: "namespace", role: "viewer" },
@@ -821,6 +880,7 @@ export const PERMISSIONS = {
   "job.get": { place: "namespace", role: "viewer" },
   "job.put": { place: "namespace", role: "editor" },
   "job.confirm": { place: "namespace", role: "editor" },
+  "job.dependents": { place: "namespace", role: "viewer" },
   "job.diff": { place: "namespace", role: "viewer" },
   "job.pause": { place: "namespace", role: "operator" },
   "job.resume": { place: "namespace", role: "operator" },
@@ -857,6 +917,8 @@ export const PERMISSIONS = {
   "node.label": { place: "everywhere", role: "admin" },
   "node.lose": { place: "everywhere", role: "operator" },
   "node.resume": { place: "everywhere", role: "operator" },
+  "occurrence.list": { place: "namespace", role: "viewer" },
+  "occurrence.count": { place: "namespace", role: "viewer" },
   "pool.list": { place: "everywhere", role: "viewer" },
   "queue": { place: "namespace", role: "viewer" },
   "run.list": { place: "namespace", role: "viewer" },
@@ -878,6 +940,7 @@ export const PERMISSIONS = {
   "session.delete": { place: "signed in", role: "viewer" },
   "session.create": { place: "anyone", role: "viewer" },
   "stats": { place: "namespace", role: "viewer" },
+  "stats.series": { place: "namespace", role: "viewer" },
   "token.list": { place: "signed in", role: "viewer" },
   "token.list_all": { place: "everywhere", role: "admin" },
   "token.create": { place: "signed in", role: "viewer" },

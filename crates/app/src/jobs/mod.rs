@@ -11,5 +11,6 @@ mod pause;
 mod put;
 
 pub use find::JobsQuery;
+pub(crate) use health::{queued_ms, running_ms};
 pub(crate) use pause::check_note;
 pub use put::PutJob;

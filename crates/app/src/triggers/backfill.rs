@@ -212,7 +212,7 @@ fn count(backfill: &Backfill, schedule: &Schedule) -> usize {
     forward.upcoming(schedule, MOMENTS_MAX + 1).len()
 }
 
-fn view(row: &TriggerRow, one: &Backfill) -> api::Backfill {
+pub(super) fn view(row: &TriggerRow, one: &Backfill) -> api::Backfill {
     let Tally { made, left, refused, succeeded, failed, other } = one.tally;
     let state = match (one.looked_at_all, one.ended_at, &one.stopped_by) {
         (false, ..) => BackfillState::Running,

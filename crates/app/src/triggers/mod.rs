@@ -2,7 +2,9 @@
 
 mod act;
 mod backfill;
+mod backfills;
 mod history;
+mod ledgers;
 mod list;
 mod load;
 mod merging;
@@ -12,6 +14,7 @@ mod preview;
 mod successes;
 
 pub use act::Named;
+pub use history::Moments;
 pub(crate) use merging::Merging;
 pub(crate) use missing::{KnownJobs, warnings};
 pub use moments::read_moments;

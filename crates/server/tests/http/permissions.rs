@@ -159,6 +159,8 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
         Operation::JobTriggers => sample("GET", of_trigger(world, target, None).await),
         Operation::TriggerGet => sample("GET", of_trigger(world, target, Some("")).await),
         Operation::TriggerHistory => sample("GET", of_trigger(world, target, Some("/history")).await),
+        Operation::OccurrenceList => sample("GET", format!("/v1/occurrences?namespace={target}")),
+        Operation::OccurrenceCount => sample("GET", format!("/v1/occurrences/counts?namespace={target}")),
         Operation::TriggerPreview => sample("GET", "/v1/triggers/preview?trigger=%7B%22every%22:%221h%22%7D"),
         Operation::TriggerLoad => sample("GET", format!("/v1/triggers/load?namespace={target}")),
         Operation::TriggerPause => sample("POST", of_trigger(world, target, Some("/pause")).await),
@@ -173,6 +175,7 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
         Operation::CalendarPut => with("PUT", calendar(world, target).await, json!({"weekend": ["sun"]})),
         Operation::CalendarDelete => sample("DELETE", calendar(world, target).await),
         Operation::BackfillList => sample("GET", of_trigger(world, target, Some("/backfills")).await),
+        Operation::BackfillListAll => sample("GET", format!("/v1/backfills?namespace={target}")),
         Operation::BackfillPlan => {
             let path = of_trigger(world, target, Some("/backfills/plan")).await;
             sample("GET", format!("{path}&from=2026-01-01T00:00:00Z&until=2026-01-01T02:00:00Z"))
@@ -272,6 +275,7 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
         Operation::AuditList => sample("GET", format!("/v1/audit?namespace={target}&limit=1")),
         Operation::Watch => sample("GET", format!("/v1/watch?namespace={target}")),
         Operation::Stats => sample("GET", format!("/v1/stats?namespace={target}")),
+        Operation::StatsSeries => sample("GET", format!("/v1/stats/series?namespace={target}")),
         Operation::ClusterGet => sample("GET", "/v1/cluster"),
         Operation::CellPause => sample("POST", "/v1/cells/0/pause"),
         Operation::CellResume => sample("POST", "/v1/cells/0/resume"),

@@ -1,6 +1,6 @@
 //! Backfills: planned moments of the past that are made up for.
 
-use mainspring_model::{BackfillId, BackfillOrder, Namespace, Reprocess, RunId};
+use mainspring_model::{BackfillId, BackfillOrder, JobId, Namespace, Reprocess, RunId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -139,6 +139,29 @@ pub struct Backfill {
     /// Who stopped it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<String>,
+}
+
+/// Backfills of many triggers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Backfills {
+    /// The newest first.
+    pub items: Vec<JobBackfill>,
+    /// There are more backfills, or more triggers than were looked at.
+    pub partial: bool,
+}
+
+/// A backfill and whose it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct JobBackfill {
+    /// Where the job lives.
+    pub namespace: Namespace,
+    /// The job.
+    pub job: JobId,
+    /// What the job is called.
+    pub job_name: String,
+    /// The backfill.
+    #[serde(flatten)]
+    pub backfill: Backfill,
 }
 
 /// How a backfill is.

@@ -38,8 +38,8 @@ mod watch;
 pub use artifact::Artifact;
 pub use audit::{AuditEntry, AuditOutcome};
 pub use backfill::{
-    Backfill, BackfillAction, BackfillPlan, BackfillPlanRequest, BackfillRequest, BackfillState,
-    PlannedMoment,
+    Backfill, BackfillAction, BackfillPlan, BackfillPlanRequest, BackfillRequest, BackfillState, Backfills,
+    JobBackfill, PlannedMoment,
 };
 pub use bulk::{BulkAction, BulkFailure, BulkRequest, BulkResult};
 pub use calendar::Calendar;
@@ -67,12 +67,13 @@ pub use run::{
     Usage, Why,
 };
 pub use session::{LoginCode, LoginCodeRequest, Session, SessionRequest};
-pub use stats::{StatsHour, StatsReport, StatsTotals};
+pub use stats::{SeriesBy, SeriesGroup, SeriesPoint, StatsHour, StatsReport, StatsSeries, StatsTotals};
 pub use submit::{BatchResult, BatchSubmit, RerunRequest, Submit, SubmitOutcome, Submitted};
 pub use time::Time;
 pub use timeline::{TimelineEntry, TimelineKind};
 pub use token::{CreateToken, CreatedToken, Grant, Identity, Token, TokenScope};
 pub use trigger::{
-    CursorRequest, Description, Occurrence, OccurrenceOutcome, Planned, Preview, PreviewRequest, Trigger,
+    CursorRequest, Description, JobOccurrence, Occurrence, OccurrenceCounts, OccurrenceOutcome, Occurrences,
+    Planned, Preview, PreviewRequest, Trigger,
 };
 pub use watch::{WatchEvent, WatchWhat};

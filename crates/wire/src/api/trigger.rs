@@ -95,6 +95,51 @@ pub struct Occurrence {
     pub late_ms: u64,
 }
 
+/// What became of planned moments of many triggers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Occurrences {
+    /// The newest moment first. May be empty although more follow: then few passed the filter.
+    pub items: Vec<JobOccurrence>,
+    /// Where the list goes on; absent when nothing follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+    /// There are more triggers than were looked at.
+    pub partial: bool,
+}
+
+/// What became of a planned moment, and whose it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct JobOccurrence {
+    /// Where the job lives.
+    pub namespace: Namespace,
+    /// The job.
+    pub job: JobId,
+    /// What the job is called.
+    pub job_name: String,
+    /// The trigger.
+    pub trigger: String,
+    /// The moment and what became of it.
+    #[serde(flatten)]
+    pub occurrence: Occurrence,
+}
+
+/// How many planned moments became what. What somebody fired by hand, and what backfills made up for, is not counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct OccurrenceCounts {
+    /// A run was made.
+    pub fired: u64,
+    /// Of those, how many were fired later than `late_ms` after their moment.
+    pub late: u64,
+    /// Covered by another run.
+    pub merged: u64,
+    /// Left out by the job's overlap policy.
+    pub skipped: u64,
+    /// They passed.
+    pub missed: u64,
+    /// There are more: not all triggers, or not all of their moments, were looked at, or some were too many to count.
+    pub partial: bool,
+}
+
 /// What became of a planned moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]

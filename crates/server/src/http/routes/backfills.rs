@@ -5,7 +5,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use mainspring_app::Operation;
-use mainspring_wire::api::{self, BackfillPlanRequest, BackfillRequest};
+use mainspring_model::Namespace;
+use mainspring_wire::api::{self, BackfillPlanRequest, BackfillRequest, BackfillState};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::triggers::named;
 use crate::http::answer::{Answer, json, ok};
@@ -20,6 +23,9 @@ const ALL: &str = "/v1/jobs/{job}/triggers/{trigger}/backfills";
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
+        Route::get("/v1/backfills", Operation::BackfillListAll, all)
+            .query::<BackfillsQuery>()
+            .answers::<api::Backfills>(200, "Backfills of all triggers, the newest first."),
         Route::get(ALL, Operation::BackfillList, list)
             .query::<InNamespace>()
             .answers_page::<api::Backfill>("Its backfills, the newest first."),
@@ -42,7 +48,30 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct BackfillsQuery {
+    /// Here and in all below; without it, everywhere that you may look.
+    namespace: Option<Namespace>,
+    /// Only those in this state.
+    #[param(inline)]
+    state: Option<BackfillState>,
+    /// At most so many items.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<usize>,
+}
+
 type Context = State<Arc<Edge>>;
+
+async fn all(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    Query(query): Query<BackfillsQuery>,
+) -> Answer {
+    let namespace = query.namespace.as_ref();
+    ok(&edge.app.list_all_backfills(&caller, namespace, query.state, query.limit).await?)
+}
 
 async fn list(
     State(edge): Context,

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use mainspring_app::{NamedTrigger, Operation, PageRequest};
+use mainspring_app::{Moments, NamedTrigger, Operation, PageRequest};
 use mainspring_model::Namespace;
 use mainspring_wire::api::{
-    self, CursorRequest, HookToken, HookTokenRequest, LoadRequest, NoteRequest, PreviewRequest,
+    self, CursorRequest, HookToken, HookTokenRequest, LoadRequest, NoteRequest, OccurrenceOutcome,
+    PreviewRequest, Time,
 };
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -28,6 +29,12 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/v1/triggers", Operation::TriggerList, list)
             .query::<ListQuery>()
             .answers_page::<api::Trigger>("Triggers, by job."),
+        Route::get("/v1/occurrences", Operation::OccurrenceList, occurrences)
+            .query::<OccurrencesQuery>()
+            .answers::<api::Occurrences>(200, "What became of planned moments, the newest first."),
+        Route::get("/v1/occurrences/counts", Operation::OccurrenceCount, occurrence_counts)
+            .query::<OccurrenceCountsQuery>()
+            .answers::<api::OccurrenceCounts>(200, "How many planned moments became what."),
         Route::get("/v1/triggers/preview", Operation::TriggerPreview, preview)
             .query::<PreviewRequest>()
             .answers::<api::Preview>(200, "When it would fire."),
@@ -79,11 +86,58 @@ pub(super) fn routes() -> Vec<Route> {
 struct HistoryQuery {
     /// Where the job lives; `default` when nothing is said.
     namespace: Option<Namespace>,
+    /// Moments planned at or after.
+    #[param(value_type = Option<String>, format = "date-time")]
+    from: Option<Time>,
+    /// Moments planned before.
+    #[param(value_type = Option<String>, format = "date-time")]
+    until: Option<Time>,
+    /// What became of them. Then a page may have fewer items, or none, although more follow.
+    #[param(inline)]
+    outcome: Option<OccurrenceOutcome>,
     /// At most so many items.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
     /// Where the last page ended.
     cursor: Option<String>,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct OccurrencesQuery {
+    /// Here and in all below; without it, everywhere that you may look.
+    namespace: Option<Namespace>,
+    /// Moments planned at or after.
+    #[param(value_type = Option<String>, format = "date-time")]
+    from: Option<Time>,
+    /// Moments planned before.
+    #[param(value_type = Option<String>, format = "date-time")]
+    until: Option<Time>,
+    /// What became of them. Then a page may have fewer items, or none, although more follow.
+    #[param(inline)]
+    outcome: Option<OccurrenceOutcome>,
+    /// At most so many items.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<usize>,
+    /// Where the last page ended.
+    cursor: Option<String>,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct OccurrenceCountsQuery {
+    /// Here and in all below; without it, everywhere that you may look.
+    namespace: Option<Namespace>,
+    /// Moments planned at or after.
+    #[param(value_type = Option<String>, format = "date-time")]
+    from: Option<Time>,
+    /// Moments planned before.
+    #[param(value_type = Option<String>, format = "date-time")]
+    until: Option<Time>,
+    /// Fired more than so many milliseconds after its moment is late; without it, a minute.
+    late_ms: Option<u64>,
 }
 
 type Context = State<Arc<Edge>>;
@@ -142,7 +196,31 @@ async fn history(
     let page = PageRequest { limit: query.limit, cursor: query.cursor };
     let namespace = query.namespace.unwrap_or_default();
     let named = (path.text("job"), path.text("trigger"));
-    ok(&edge.app.trigger_history(&caller, &namespace, named, &page).await?)
+    let moments = moments(query.from, query.until, query.outcome);
+    ok(&edge.app.trigger_history(&caller, &namespace, named, &moments, &page).await?)
+}
+
+fn moments(from: Option<Time>, until: Option<Time>, outcome: Option<OccurrenceOutcome>) -> Moments {
+    Moments { from: from.map(|at| at.0), until: until.map(|at| at.0), outcome }
+}
+
+async fn occurrences(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    Query(query): Query<OccurrencesQuery>,
+) -> Answer {
+    let page = PageRequest { limit: query.limit, cursor: query.cursor };
+    let moments = moments(query.from, query.until, query.outcome);
+    ok(&edge.app.list_occurrences(&caller, query.namespace.as_ref(), &moments, &page).await?)
+}
+
+async fn occurrence_counts(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    Query(query): Query<OccurrenceCountsQuery>,
+) -> Answer {
+    let moments = moments(query.from, query.until, None);
+    ok(&edge.app.count_occurrences(&caller, query.namespace.as_ref(), &moments, query.late_ms).await?)
 }
 
 async fn pause(
