@@ -22,6 +22,8 @@ export async function flow(world) {
     "22:00-06:00",
   );
   await world.cli("trigger", "cursor", "clock", "tick", new Date(Date.now() - 9e6).toISOString());
+  await world.job("far", "name: far\nscript: echo x\nplacement: { pool: gpu }\n");
+  await world.run("far");
   await world.submit("--name", "sleeper", "--", "sleep", "600");
   const paths = [
     "/",
@@ -38,6 +40,8 @@ export async function flow(world) {
     "/jobs/etl?ns=default&tab=dependents",
     "/jobs/etl?ns=default&do=run",
     "/jobs/clock?ns=default&tab=cadence",
+    "/queue",
+    "/queue?by=job",
     "/calendars",
     "/calendars?ns=default&do=new",
     "/calendars/holidays?ns=default",

@@ -12,6 +12,7 @@ export async function flow(world) {
   const id = await world.run("hostile", "-p", `text=${HTML}`);
   await world.cli("wait", id).catch(() => {});
   await world.cli("pause", "hostile", "-m", HTML);
+  await world.run("hostile", "-p", `text=${HTML}`);
   await world.cli("trigger", "pause", "hostile", "tick", "-m", HTML);
   await world.cli("calendar", "set", "evil", "--weekend", "sun", "--description", HTML);
   await world.cli("artifact", "push", "--name", HTML, `${world.folder}/hostile.yaml`);
@@ -25,6 +26,8 @@ export async function flow(world) {
     "/jobs/hostile?ns=default&tab=spec",
     "/jobs/hostile?ns=default&tab=cadence",
     "/jobs/hostile/triggers/tick?ns=default",
+    "/queue",
+    "/queue?by=job",
     "/calendars",
     "/calendars/evil?ns=default",
     `/runs/${id}?tab=params`,

@@ -34,6 +34,8 @@ export async function flow(world) {
       `/jobs/${long}?ns=default&tab=cadence`,
       `/jobs/${long}/triggers/tick?ns=default`,
       `/jobs/${long}/triggers/tick?ns=default&do=backfill`,
+      "/queue",
+      "/queue?by=pool",
       "/calendars",
       "/calendars?ns=default&do=new",
       `/calendars/${long}?ns=default`,

@@ -3,6 +3,7 @@ import {
   IconCalendarEvent,
   IconCalendarOff,
   IconHistory,
+  IconHourglass,
   IconLayoutDashboard,
   IconPackage,
   IconServer,
@@ -28,6 +29,7 @@ const GROUPS = [
     pages: [
       { to: "/", name: "overview", icon: IconLayoutDashboard, needs: "run.list", key: "o", phone: true },
       { to: "/runs", name: "runs", icon: IconHistory, needs: "run.list", key: "r", phone: true },
+      { to: "/queue", name: "queue", icon: IconHourglass, needs: "queue", key: "q" },
       { to: "/jobs", name: "jobs", icon: IconCalendarEvent, needs: "job.list", key: "j", phone: true },
       { to: "/calendars", name: "calendars", icon: IconCalendarOff, needs: "calendar.list" },
     ],

@@ -43,6 +43,14 @@ export const runsRoute = createRoute({
   component: lazyRouteComponent(() => import("@/features/runs/RunsPage"), "RunsPage"),
 });
 
+export const queueRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/queue",
+  validateSearch: (search: Record<string, unknown>) =>
+    optional({ by: choice(search.by, ["pool", "job"] as const), reason: text(search.reason) }),
+  component: lazyRouteComponent(() => import("@/features/queue/QueuePage"), "QueuePage"),
+});
+
 export const RUN_TABS = ["log", "params", "attempts", "events"] as const;
 
 export const runRoute = createRoute({
@@ -162,6 +170,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     overviewRoute,
     runsRoute,
+    queueRoute,
     runRoute,
     jobsRoute,
     jobRoute,

@@ -4,7 +4,7 @@ import { complete, suggest, wordAt } from "./query";
 const words = (word: string) => suggest(word).map((each) => each.word);
 
 it("completes keys, then values", () => {
-  expect(words("sta")).toEqual(["state:"]);
+  expect(words("sta")).toEqual(["state:", "started>"]);
   expect(words("state:fin")).toEqual(["state:final_failed"]);
   expect(words("-cause:ti")).toEqual(["-cause:timeout"]);
   expect(words("created>")).toEqual(["created>-1h", "created>-24h", "created>-7d"]);

@@ -6,6 +6,7 @@ import editor from "@/features/editor/words.en.json";
 import jobs from "@/features/jobs/words.en.json";
 import nodes from "@/features/nodes/words.en.json";
 import overview from "@/features/overview/words.en.json";
+import queue from "@/features/queue/words.en.json";
 import run from "@/features/run/words.en.json";
 import runs from "@/features/runs/words.en.json";
 import signIn from "@/features/sign-in/words.en.json";
@@ -20,6 +21,7 @@ export default {
   jobs,
   nodes,
   overview,
+  queue,
   run,
   runs,
   signIn,

@@ -6,6 +6,7 @@ import editor from "@/features/editor/words.zh.json";
 import jobs from "@/features/jobs/words.zh.json";
 import nodes from "@/features/nodes/words.zh.json";
 import overview from "@/features/overview/words.zh.json";
+import queue from "@/features/queue/words.zh.json";
 import run from "@/features/run/words.zh.json";
 import runs from "@/features/runs/words.zh.json";
 import signIn from "@/features/sign-in/words.zh.json";
@@ -20,6 +21,7 @@ export default {
   jobs,
   nodes,
   overview,
+  queue,
   run,
   runs,
   signIn,
