@@ -42,6 +42,7 @@ export async function flow(world) {
     "/jobs/clock?ns=default&tab=cadence",
     "/queue",
     "/queue?by=job",
+    "/backfills",
     "/calendars",
     "/calendars?ns=default&do=new",
     "/calendars/holidays?ns=default",

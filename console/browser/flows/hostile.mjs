@@ -28,6 +28,7 @@ export async function flow(world) {
     "/jobs/hostile/triggers/tick?ns=default",
     "/queue",
     "/queue?by=job",
+    "/backfills",
     "/calendars",
     "/calendars/evil?ns=default",
     `/runs/${id}?tab=params`,

@@ -36,6 +36,7 @@ export async function flow(world) {
       `/jobs/${long}/triggers/tick?ns=default&do=backfill`,
       "/queue",
       "/queue?by=pool",
+      "/backfills",
       "/calendars",
       "/calendars?ns=default&do=new",
       `/calendars/${long}?ns=default`,

@@ -2,6 +2,7 @@
 import {
   IconCalendarEvent,
   IconCalendarOff,
+  IconCalendarRepeat,
   IconHistory,
   IconHourglass,
   IconLayoutDashboard,
@@ -32,6 +33,7 @@ const GROUPS = [
       { to: "/queue", name: "queue", icon: IconHourglass, needs: "queue", key: "q" },
       { to: "/jobs", name: "jobs", icon: IconCalendarEvent, needs: "job.list", key: "j", phone: true },
       { to: "/calendars", name: "calendars", icon: IconCalendarOff, needs: "calendar.list" },
+      { to: "/backfills", name: "backfills", icon: IconCalendarRepeat, needs: "backfill.list_all" },
     ],
   },
   {

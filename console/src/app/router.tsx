@@ -124,6 +124,16 @@ export const triggerRoute = createRoute({
   component: lazyRouteComponent(() => import("@/features/triggers/TriggerPage"), "TriggerPage"),
 });
 
+export const BACKFILL_STATES = ["running", "finishing", "done", "stopped"] as const;
+
+export const backfillsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/backfills",
+  validateSearch: (search: Record<string, unknown>) =>
+    optional({ state: choice(search.state, BACKFILL_STATES) }),
+  component: lazyRouteComponent(() => import("@/features/backfills/BackfillsPage"), "BackfillsPage"),
+});
+
 export const calendarsRoute = createRoute({
   getParentRoute: () => root,
   path: "/calendars",
@@ -177,6 +187,7 @@ export const router = createRouter({
     newJobRoute,
     editJobRoute,
     triggerRoute,
+    backfillsRoute,
     calendarsRoute,
     calendarRoute,
     nodesRoute,

@@ -26,6 +26,7 @@ interface Lines {
   cutAt: number | undefined;
 }
 
+/** Reads back from the end of the window. Its beginning is not asked for: the row before it may stand for moments inside. */
 async function readLines(
   { namespace, job_name: job, name }: JobTrigger,
   { from, until }: LedgerWindow,
@@ -37,27 +38,23 @@ async function readLines(
   for (let page = 0; page < PAGES_MAX; page += 1) {
     const found = await call("trigger_history", {
       path: { job, trigger: name },
-      query: { namespace, limit, cursor },
+      query: {
+        namespace,
+        limit,
+        cursor,
+        until: until === undefined ? undefined : new Date(until + 1).toISOString(),
+      },
       signal,
     });
     lines.push(...found.items);
     cursor = found.next_cursor ?? undefined;
     const oldest = millis(found.items.at(-1)?.planned);
-    if (from === undefined || !cursor || (oldest !== undefined && oldest < from)) {
-      cursor =
-        from === undefined
-          ? undefined
-          : cursor && oldest !== undefined && oldest >= from
-            ? cursor
-            : undefined;
-      break;
-    }
+    const isWhole = from === undefined || (oldest !== undefined && oldest < from);
+    if (isWhole) cursor = undefined;
+    if (!cursor) break;
   }
-  const isIn = (line: Occurrence) => {
-    const begin = millis(line.planned) ?? 0;
-    const end = millis(line.through) ?? begin;
-    return (from === undefined || end >= from) && (until === undefined || begin <= until);
-  };
+  const isIn = (line: Occurrence) =>
+    from === undefined || (millis(line.through) ?? millis(line.planned) ?? 0) >= from;
   return { lines: lines.filter(isIn), cutAt: cursor ? millis(lines.at(-1)?.planned) : undefined };
 }
 
