@@ -39,7 +39,7 @@ export const runsRoute = createRoute({
   getParentRoute: () => root,
   path: "/runs",
   validateSearch: (search: Record<string, unknown>) =>
-    optional({ q: text(search.q), cols: text(search.cols) }),
+    optional({ q: text(search.q), cols: text(search.cols), operation: text(search.operation) }),
   component: lazyRouteComponent(() => import("@/features/runs/RunsPage"), "RunsPage"),
 });
 

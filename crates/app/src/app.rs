@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mainspring_model::{CellId, ErrorCode, Namespace, Timestamp};
 use mainspring_store::Store;
+use tokio::sync::Notify;
 
 use crate::artifact_use::HeldFiles;
 use crate::audit::{Chain, Entry, Journal, Now, Observed, Outcome, Strangers, told};
@@ -59,6 +60,8 @@ pub struct App {
     pub(crate) held_files: HeldFiles,
     pub(crate) node_names: NodeNames,
     pub(crate) random: Random,
+    /// A bulk operation was started or stopped here.
+    pub(crate) bulk_wake: Notify,
     /// How long a caller waits until a change of a job counts.
     pub(crate) confirm_wait: Duration,
 }
@@ -85,6 +88,7 @@ impl App {
             held_files: HeldFiles::new(options.job_ttl),
             node_names: NodeNames::default(),
             random: Random::new(),
+            bulk_wake: Notify::new(),
             // By default longer than it takes to replace an owner that died, and less than callers wait.
             confirm_wait: options.store_wait * 2,
             store,

@@ -26,8 +26,12 @@ pub(crate) const JOBS_LOOKED_AT_MAX: usize = 10_000;
 pub(crate) const SPECS_LOOKED_INTO_MAX: usize = 2_000;
 /// Specifications that are read at once.
 pub(crate) const SPECS_AT_ONCE: usize = 100;
-/// Runs that one bulk action acts on.
+/// Runs that one bulk operation may name.
 pub(crate) const BULK_RUNS_MAX: usize = 10_000;
+/// Runs that a bulk operation looks at before it writes down how far it is.
+pub(crate) const BULK_PAGE: usize = 500;
+/// How long a bulk operation is told about.
+pub(crate) const BULK_KEPT: Duration = Duration::from_secs(30 * 86_400);
 /// Failures that a bulk action tells about, and runs that a preview names.
 pub(crate) const BULK_SAMPLE_MAX: usize = 20;
 /// Bytes of a subject's name.

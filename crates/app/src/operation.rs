@@ -96,6 +96,9 @@ operations! {
     RunSubmitSpec, "run.submit_spec", Editor, Namespace, true, "Submits a run with a specification of its own.";
     RunBatch, "run.batch", Operator, Namespace, true, "Submits many runs at once.";
     RunBulk, "run.bulk", Operator, Namespace, true, "Does something to every run that a query finds.";
+    BulkList, "bulk.list", Operator, Namespace, false, "Lists bulk operations.";
+    BulkGet, "bulk.get", Operator, Namespace, false, "Reads a bulk operation and how far it is.";
+    BulkStop, "bulk.stop", Operator, Namespace, true, "Has a bulk operation act on no more runs.";
     RunList, "run.list", Viewer, Namespace, false, "Lists runs by a query.";
     RunCounts, "run.counts", Viewer, Namespace, false, "Counts the runs that a query finds.";
     Queue, "queue", Viewer, Namespace, false, "Tells what waits, and for what.";

@@ -10,7 +10,6 @@ use mainspring_model::{
     AttemptToken, CellId, Epoch, Job, JobId, JobPause, JobSpec, Namespace, Node, NodeId, Pause, Reason, Run,
     RunHead, RunId, RunState, Timestamp,
 };
-use mainspring_wire::api::BulkAction;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -56,12 +55,6 @@ pub trait Cells: Send + Sync {
         audit: Vec<audit::Entry>,
     ) -> Result<Answer, CellError>;
 
-    /// Has the process at `url` do this to a run that is in a cell of its own, in the name of whoever asks; it writes that
-    /// down. For a request that is about runs of several owners.
-    async fn act_elsewhere(&self, _url: &str, _run: RunId, _action: BulkAction) -> crate::Result<()> {
-        Err(CellError::Nowhere.into())
-    }
-
     /// Has the process at `url`, which owns the cell of the namespace, confirm that it goes by what is stored of a job, in the
     /// name of whoever asks.
     async fn confirm_elsewhere(&self, _url: &str, _namespace: &Namespace, _job: JobId) -> crate::Result<()> {
@@ -94,6 +87,9 @@ pub trait Cells: Send + Sync {
     /// What changed in those cells after these positions, if all of it is still remembered; none asks the caller to read
     /// everything anew.
     fn news_since(&self, heard: &Positions) -> Option<Vec<Arc<News>>>;
+
+    /// Whether this process owns the cell.
+    fn owns(&self, cell: CellId) -> bool;
 
     /// Whether this process owns every cell.
     fn owns_all(&self) -> bool {

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mainspring_model::hash::mix;
-use mainspring_model::{BackfillId, JobId, MemberId, RunId, Timestamp};
+use mainspring_model::{BackfillId, BulkId, JobId, MemberId, RunId, Timestamp};
 
 use crate::secret::SecretKind;
 
@@ -36,6 +36,11 @@ impl Random {
     /// A run made now.
     pub fn run_id(&self, now: Timestamp) -> RunId {
         RunId::new(now, self.next())
+    }
+
+    /// A bulk operation made now.
+    pub fn bulk_id(&self, now: Timestamp) -> BulkId {
+        BulkId::new(now, self.next())
     }
 
     /// A job made now.

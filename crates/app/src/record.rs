@@ -45,6 +45,13 @@ pub(crate) const RESIDENT: RecordKind = RecordKind(16);
 /// The number of cells of this store: one record.
 pub(crate) const CELL_COUNT: RecordKind = RecordKind(17);
 
+/// Bulk operations, by id.
+pub(crate) const BULK: RecordKind = RecordKind(18);
+/// How far bulk operations are, by (operation, cell).
+pub(crate) const BULK_PART: RecordKind = RecordKind(19);
+/// Bulk operations that are not over, by id.
+pub(crate) const BULK_OPEN: RecordKind = RecordKind(20);
+
 /// What a record says, as bytes.
 pub(crate) fn encode<T: Serialize>(document: &T) -> Vec<u8> {
     // Documents are our own types with text keys: they always serialize.

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
@@ -12,6 +13,23 @@ use crate::binary::{Ended, Home};
 
 const RUN: &str = "run_01hf7yat00000000000000000a";
 const JOB: &str = "job_00000000000000000000000001";
+
+/// What a preview of a bulk action says.
+fn counted(matched: u32) -> Value {
+    let counts =
+        json!({ "matched": matched, "exact": true, "states": {"waiting": matched}, "namespaces": [] });
+    json!({ "counts": counts, "sample": [RUN] })
+}
+
+/// A bulk operation: how many matched, were done, and could not be.
+fn operation(state: &str, (matched, done, failed): (u32, u32, u32)) -> Value {
+    let failure = json!({ "id": RUN, "code": "conflict", "detail": "it moved" });
+    json!({
+        "id": "blk_00000000000000000000000001", "action": "cancel", "q": "job:etl", "by": "ann", "state": state,
+        "created_at": "2026-01-01T00:00:00Z", "matched": matched, "exact": true, "done": done, "failed": failed,
+        "failures": if failed > 0 { json!([failure]) } else { json!([]) },
+    })
+}
 
 fn failed() -> Value {
     json!({
@@ -114,7 +132,7 @@ fn submit_waits_streams_and_ends_as_the_task_did() {
 
 #[test]
 fn a_query_without_a_word_is_not_every_run() {
-    let api = Api::start(|_| answer(200, &json!({ "preview": true, "matched": 0, "done": 0 })));
+    let api = Api::start(|_| answer(200, &counted(0)));
     let home = Home::new();
     for verb in ["cancel", "rerun", "retry"] {
         for empty in ["", "  "] {
@@ -349,17 +367,11 @@ fn an_empty_list_says_what_was_looked_for() {
 
 #[test]
 fn not_more_runs_are_hit_than_were_confirmed_and_all_failures_count() {
-    let part = std::sync::atomic::AtomicUsize::new(0);
-    let api = Api::start(move |_| {
-        let failure = json!({ "id": RUN, "code": "conflict", "detail": "it moved" });
-        answer(
-            200,
-            &match part.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
-                0 => json!({ "preview": true, "matched": 30, "done": 0 }),
-                // The server lists the first few of those that it could not be done to.
-                _ => json!({ "preview": false, "matched": 30, "done": 5, "failures": [failure] }),
-            },
-        )
+    let part = AtomicUsize::new(0);
+    let api = Api::start(move |_| match part.fetch_add(1, Ordering::Relaxed) {
+        0 => answer(200, &counted(30)),
+        // The server lists the first few of those that it could not be done to.
+        _ => answer(202, &operation("done", (30, 5, 25))),
     });
     let home = Home::new();
     let mut script = home.of("script");
@@ -375,7 +387,11 @@ fn not_more_runs_are_hit_than_were_confirmed_and_all_failures_count() {
 
 #[test]
 fn who_does_not_want_to_be_asked_means_all_that_match() {
-    let api = Api::start(|_| answer(200, &json!({ "preview": false, "matched": 30, "done": 30 })));
+    let part = AtomicUsize::new(0);
+    let api = Api::start(move |_| match part.fetch_add(1, Ordering::Relaxed) {
+        0 => answer(200, &counted(30)),
+        _ => answer(202, &operation("done", (30, 30, 0))),
+    });
     // The runs of a job that keeps submitting are more at each look.
     let words = ["cancel", "-Q", "job:etl", "-y"];
     check(&Home::new(), &api, &words, 0, &[], &["30 runs done, 0 could not be"]);
@@ -402,25 +418,25 @@ fn a_job_names_its_run_beside_busier_namespaces_below() {
 }
 
 #[test]
-fn a_bulk_action_in_parts_is_one_answer_for_programs() {
-    let part = std::sync::atomic::AtomicUsize::new(0);
-    let api = Api::start(move |_| {
-        let failure = json!({ "id": RUN, "code": "conflict", "detail": "it moved" });
-        answer(
-            200,
-            &match part.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
-                0 => json!({ "preview": true, "matched": 3, "done": 0, "next_cursor": "x" }),
-                1 => json!({ "preview": false, "matched": 3, "done": 3, "next_cursor": "x" }),
-                _ => json!({ "preview": false, "matched": 2, "done": 1, "failures": [failure] }),
-            },
-        )
+fn a_bulk_operation_is_followed_to_its_end_and_is_one_answer_for_programs() {
+    let (looks, posts) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let api = Api::start(move |line| {
+        if line.starts_with("GET") {
+            let is_over = looks.fetch_add(1, Ordering::Relaxed) >= 2;
+            let now = if is_over { operation("done", (5, 4, 1)) } else { operation("running", (5, 3, 0)) };
+            return answer(200, &now);
+        }
+        match posts.fetch_add(1, Ordering::Relaxed) {
+            0 => answer(200, &counted(5)),
+            _ => answer(202, &operation("running", (5, 0, 0))),
+        }
     });
     let words = ["cancel", "-Q", "job:etl", "-y", "-o", "json"];
     let ended = check(&Home::new(), &api, &words, 1, &[], &["it moved", "4 runs done, 1 could not be"]);
     let total: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!((&total["matched"], &total["done"]), (&5.into(), &4.into()), "{total}");
     assert_eq!(total["failures"][0]["id"], RUN);
-    assert_eq!(api.asked()[2].body["cursor"], "x");
+    assert_eq!(api.asked()[1].body["preview"], false);
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use mainspring_model::RunId;
+use mainspring_model::{BulkId, RunId};
 use mainspring_wire::api::{
-    Attempt, BatchResult, BatchSubmit, BulkRequest, BulkResult, CancelRequest, Page, RerunRequest, Run,
-    Submit, Submitted, TimelineEntry, Why,
+    Attempt, BatchResult, BatchSubmit, BulkOperation, BulkPreview, BulkRequest, CancelRequest, Page,
+    PriorityRequest, RerunRequest, Run, Submit, Submitted, TimelineEntry, Why,
 };
 use serde_json::Value;
 
@@ -123,14 +123,32 @@ impl Client {
         self.ask(call).await
     }
 
-    /// One action on every run that a query finds, or how many there are.
-    pub async fn bulk(&self, request: &BulkRequest) -> Result<BulkResult, Error> {
-        let call = if request.preview {
-            Call::post_repeatable(&["v1", "runs", "bulk"])
-        } else {
-            Call::post(&["v1", "runs", "bulk"])
-        };
-        self.ask(call.json(request)?).await
+    /// What one action on many runs would be done to.
+    pub async fn preview_bulk(&self, request: &BulkRequest) -> Result<BulkPreview, Error> {
+        let request = BulkRequest { preview: true, ..request.clone() };
+        self.ask(Call::post_repeatable(&["v1", "runs", "bulk"]).json(&request)?).await
+    }
+
+    /// Starts one action on many runs. The servers carry it out, whether or not somebody looks.
+    pub async fn start_bulk(&self, request: &BulkRequest) -> Result<BulkOperation, Error> {
+        let request = BulkRequest { preview: false, ..request.clone() };
+        self.ask(Call::post(&["v1", "runs", "bulk"]).json(&request)?).await
+    }
+
+    /// A bulk operation, and how far it is.
+    pub async fn bulk_operation(&self, id: BulkId) -> Result<BulkOperation, Error> {
+        self.ask(Call::get(&["v1", "runs", "bulk", &id.to_string()])).await
+    }
+
+    /// Has a bulk operation act on no more runs.
+    pub async fn stop_bulk(&self, id: BulkId) -> Result<BulkOperation, Error> {
+        self.ask(Call::post_repeatable(&["v1", "runs", "bulk", &id.to_string(), "stop"])).await
+    }
+
+    /// Makes a run more or less important.
+    pub async fn prioritise(&self, id: RunId, priority: u16) -> Result<Run, Error> {
+        let call = Call::post_repeatable(&["v1", "runs", &id.to_string(), "priority"]);
+        self.ask(call.json(&PriorityRequest { priority })?).await
     }
 
     /// Waits until a run has ended: by its news, and by a look now and then. A server that is away for a while is waited

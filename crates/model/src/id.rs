@@ -170,6 +170,7 @@ typed_id!(RunId, "run", "run", "A run: one execution of a job version.");
 typed_id!(AttemptId, "att", "attempt", "An attempt: one try of a run on one node.");
 typed_id!(NodeId, "node", "node", "A node: a machine or process that can execute.");
 typed_id!(BackfillId, "bf", "backfill", "A backfill: planned moments of the past that are made up for.");
+typed_id!(BulkId, "blk", "bulk operation", "A bulk operation: one action on many runs.");
 typed_id!(MemberId, "mem", "member", "A member: one scheduler process of the cluster.");
 
 impl AttemptId {

@@ -45,7 +45,7 @@ pub use counter::{CounterKey, Counts};
 pub use elapsed::Elapsed;
 pub use error::ErrorCode;
 pub use event::{RunEvent, RunEventKind};
-pub use id::{AttemptId, BackfillId, JobId, MemberId, NodeId, RunId};
+pub use id::{AttemptId, BackfillId, BulkId, JobId, MemberId, NodeId, RunId};
 pub use job::{Job, JobPause, JobVersion, Pause};
 pub use label::Labels;
 pub use name::Name;

@@ -10,7 +10,6 @@ use mainspring_app::ports::{CellError, Cells, Command, LiveRun, NewRun, News, Ov
 use mainspring_engine::{Answer, JobActivity, LoadedRun, WaitingGroups};
 use mainspring_model::{CellId, ErrorCode, JobId, MemberId, Namespace, NodeId, RunId, Timestamp};
 use mainspring_store::{Conflict, Outcome, Store, Transaction, Write};
-use mainspring_wire::api::BulkAction;
 use serde_json::json;
 use tokio::sync::{Notify, broadcast, oneshot};
 use tracing::{error, warn};
@@ -297,16 +296,6 @@ impl Cells for LocalCells {
         noted(self.ask(cell, |reply| Input::Activity { jobs, reply }).await, Subjects::cell(cell))
     }
 
-    async fn act_elsewhere(&self, url: &str, run: RunId, action: BulkAction) -> mainspring_app::Result<()> {
-        let (verb, body) = match action {
-            BulkAction::Cancel => ("cancel", json!({})),
-            BulkAction::Kill => ("cancel", json!({"kill": true})),
-            BulkAction::Retry => ("retry", json!({})),
-            BulkAction::Rerun => ("rerun", json!({})),
-        };
-        forward::errand(url, &format!("/v1/runs/{run}/{verb}"), &body).await
-    }
-
     async fn confirm_elsewhere(
         &self,
         url: &str,
@@ -334,6 +323,10 @@ impl Cells for LocalCells {
 
     fn news_since(&self, heard: &Positions) -> Option<Vec<Arc<News>>> {
         self.news.since(heard)
+    }
+
+    fn owns(&self, cell: CellId) -> bool {
+        Self::owns(self, cell)
     }
 
     fn owns_all(&self) -> bool {

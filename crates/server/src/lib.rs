@@ -6,6 +6,7 @@
 //! - [`Options`] say what to run, [`Server::build`] opens everything, [`Server::run`] serves until it is told to stop.
 
 mod artifacts;
+mod bulk;
 mod cells;
 mod clock;
 mod error;

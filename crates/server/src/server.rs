@@ -20,6 +20,7 @@ use tokio_util::task::TaskTracker;
 use tracing::{error, info, warn};
 
 use crate::artifacts::Repository;
+use crate::bulk;
 use crate::cells::LocalCells;
 use crate::clock::Clock;
 use crate::error::Error;
@@ -197,6 +198,7 @@ impl Server {
         tasks.spawn(async move {
             stopped.run_until_cancelled(app.write_left_over_audit()).await;
         });
+        tasks.spawn(bulk::run(Arc::clone(&self.app), is_shared(&self.options.store), stop.clone()));
         let routes = self.routes(&stop, &tasks);
         info!(url = self.listener.url, member = %self.identity.member, "serving");
         let served = tokio::select! {

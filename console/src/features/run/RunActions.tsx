@@ -14,10 +14,11 @@ import { call, newKey } from "@/lib/api/client";
 import type { Run } from "@/lib/api/schema";
 import { apiCommand, cli } from "@/lib/commands";
 import { ACTION_PERMISSION, actionsOf, isEnded } from "@/lib/state/run";
+import { PriorityDialog } from "./PriorityDialog";
 import { RerunDialog } from "./RerunDialog";
 import { rereadRun } from "./useRun";
 
-type Dialog = "cancel" | "kill" | "rerun";
+type Dialog = "cancel" | "kill" | "rerun" | "prioritise";
 
 /** The first action is the one that the state suggests; the rest is in the menu. What the role cannot do is absent. */
 export function RunActions({ run }: { run: Run }) {
@@ -95,7 +96,13 @@ export function RunActions({ run }: { run: Run }) {
           {t("run.action.kill")}
         </Button>
       )}
+      {can("prioritise") && (
+        <Button variant="subtle" onClick={() => setDialog("prioritise")}>
+          {t("run.action.prioritise")}
+        </Button>
+      )}
       <CopyAs items={copies(run, t)} />
+      {dialog === "prioritise" && <PriorityDialog run={run} onClose={() => setDialog(undefined)} />}
       {dialog === "cancel" && (
         <Confirm
           title={t("run.cancel.title", { name })}

@@ -5,7 +5,7 @@ import type { Run } from "@/lib/api/schema";
 import { ACTION_PERMISSION, actionsOf, type RunAction } from "@/lib/state/run";
 import type { BulkTarget } from "./BulkDialog";
 
-const ACTIONS: RunAction[] = ["cancel", "retry", "rerun"];
+const ACTIONS: RunAction[] = ["cancel", "retry", "rerun", "prioritise"];
 
 interface BulkBarProps {
   rows: Run[];
@@ -28,8 +28,9 @@ export function BulkBar({ rows, q, ns, onClear, onAct }: BulkBarProps) {
       <span>{t("runs.selected", { count: rows.length })}</span>
       {allowed.map((action) => {
         const ids = fitting(action).map((run) => run.id);
+        if (ids.length === 0) return null;
         return (
-          <Button key={action} disabled={ids.length === 0} onClick={() => onAct({ action, ids })}>
+          <Button key={action} onClick={() => onAct({ action, runs: ids })}>
             {t(`runs.bulk.${action}`, { count: ids.length, exact: "" })}
           </Button>
         );

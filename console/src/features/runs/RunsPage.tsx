@@ -16,6 +16,7 @@ import { ApiError } from "@/lib/api/client";
 import { apiCommand, cliRuns } from "@/lib/commands";
 import { BulkBar } from "./BulkBar";
 import { BulkDialog, type BulkTarget } from "./BulkDialog";
+import { BulkProgress } from "./BulkProgress";
 import { QueryBar } from "./QueryBar";
 import { RunsToolbar } from "./RunsToolbar";
 import { useSelection } from "./useSelection";
@@ -27,7 +28,7 @@ export function RunsPage() {
   const zone = useZone();
   const navigate = useNavigate({ from: "/runs" });
   const ns = useNamespace();
-  const { q = "", cols } = runsRoute.useSearch();
+  const { q = "", cols, operation } = runsRoute.useSearch();
   const { query, rows, added, showNew, isFull } = useRuns(q, ns);
   const selection = useSelection(rows, q);
   const [bulk, setBulk] = useState<BulkTarget>();
@@ -105,10 +106,18 @@ export function RunsPage() {
           {...bulk}
           q={q}
           ns={ns}
-          onClose={() => {
+          onStarted={(operation) => {
             setBulk(undefined);
             selection.clear();
+            void navigate({ search: (before) => ({ ...before, operation }) });
           }}
+          onClose={() => setBulk(undefined)}
+        />
+      )}
+      {operation && (
+        <BulkProgress
+          id={operation}
+          onClose={() => void navigate({ search: (before) => ({ ...before, operation: undefined }) })}
         />
       )}
     </div>

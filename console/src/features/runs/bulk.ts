@@ -1,107 +1,56 @@
-// A bulk action as today's API offers it: pages of at most 10,000 runs, counted by a preview first.
+// A bulk action: counted by a preview, then an operation of the servers that goes on whether or not this page stays open.
+import { useQuery } from "@tanstack/react-query";
 import { call } from "@/lib/api/client";
-import type { BulkFailure } from "@/lib/api/schema";
 import type { RunAction } from "@/lib/state/run";
 
-export interface BulkCount {
-  matched: number;
-  /** Whether all pages were counted. */
-  exact: boolean;
-  sample: string[];
+const LOOK_MS = 500;
+
+export interface BulkWish {
+  action: RunAction;
+  /** Chosen runs; without them, all that the query finds. */
+  runs: string[] | undefined;
+  q: string;
+  namespace: string | undefined;
+  priority: number | undefined;
 }
 
-export interface BulkProgress {
-  done: number;
-  matched: number;
-  failures: BulkFailure[];
-  isOver: boolean;
+const bodyOf = ({ action, runs, q, priority }: BulkWish) =>
+  runs ? { action, runs, priority } : { action, q, priority };
+
+export const usePreview = (wish: BulkWish, enabled: boolean) =>
+  useQuery({
+    queryKey: ["bulk-preview", wish.action, wish.q, wish.namespace ?? "", wish.runs ?? []],
+    queryFn: ({ signal }) =>
+      call("run_bulk", {
+        query: { namespace: wish.namespace },
+        // A preview of a priority counts the same whichever it is.
+        body: {
+          ...bodyOf({ ...wish, priority: wish.action === "prioritise" ? 0 : undefined }),
+          preview: true,
+        },
+        signal,
+      }),
+    select: (answer) => ("counts" in answer ? answer : undefined),
+    enabled,
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+/** Starts the operation; refused when more runs match than were shown. */
+export async function start(wish: BulkWish, expected: number | undefined): Promise<string> {
+  const answer = await call("run_bulk", {
+    query: { namespace: wish.namespace },
+    body: { ...bodyOf(wish), preview: false, expected_max: expected },
+  });
+  if (!("id" in answer)) throw new Error("the server counted instead of acting");
+  return answer.id;
 }
 
-const PREVIEW_PAGES_MAX = 10;
-
-export async function preview(
-  action: RunAction,
-  q: string,
-  namespace: string | undefined,
-  signal: AbortSignal,
-): Promise<BulkCount> {
-  const count: BulkCount = { matched: 0, exact: true, sample: [] };
-  let cursor: string | undefined;
-  for (let page = 0; page < PREVIEW_PAGES_MAX; page += 1) {
-    const answer = await call("run_bulk", {
-      query: { namespace },
-      body: { action, q, preview: true, cursor },
-      signal,
-    });
-    count.matched += answer.matched;
-    count.sample.push(...(answer.sample ?? []));
-    cursor = answer.next_cursor ?? undefined;
-    if (!cursor) return { ...count, sample: count.sample.slice(0, 5) };
-  }
-  return { ...count, exact: false, sample: count.sample.slice(0, 5) };
-}
-
-/** Acts page by page; `isStopped` is asked before each. `expected` bounds what one page may touch. */
-export async function perform(
-  action: RunAction,
-  q: string,
-  namespace: string | undefined,
-  expected: number,
-  onProgress: (progress: BulkProgress) => void,
-  isStopped: () => boolean,
-): Promise<BulkProgress> {
-  const progress: BulkProgress = { done: 0, matched: 0, failures: [], isOver: false };
-  let cursor: string | undefined;
-  while (!isStopped()) {
-    const left = Math.max(0, expected - progress.matched);
-    const answer = await call("run_bulk", {
-      query: { namespace },
-      body: { action, q, preview: false, cursor, expected_max: left },
-    });
-    progress.done += answer.done;
-    progress.matched += answer.matched;
-    progress.failures.push(...(answer.failures ?? []));
-    cursor = answer.next_cursor ?? undefined;
-    progress.isOver = !cursor;
-    onProgress({ ...progress });
-    if (!cursor) break;
-  }
-  return { ...progress, isOver: true };
-}
-
-/** Acts on chosen runs, a few at a time. */
-export async function performEach(
-  action: RunAction,
-  ids: string[],
-  onProgress: (progress: BulkProgress) => void,
-  isStopped: () => boolean,
-): Promise<BulkProgress> {
-  const progress: BulkProgress = { done: 0, matched: ids.length, failures: [], isOver: false };
-  const rest = [...ids];
-  const worker = async () => {
-    for (let id = rest.shift(); id && !isStopped(); id = rest.shift()) {
-      try {
-        await one(action, id);
-        progress.done += 1;
-      } catch (error) {
-        const code = error instanceof Error && "code" in error ? String(error.code) : "";
-        progress.failures.push({ id, code, detail: error instanceof Error ? error.message : String(error) });
-      }
-      onProgress({ ...progress });
-    }
-  };
-  await Promise.all([worker(), worker(), worker(), worker()]);
-  return { ...progress, isOver: true };
-}
-
-export async function one(action: RunAction, run: string): Promise<unknown> {
-  switch (action) {
-    case "cancel":
-    case "kill":
-      return call("run_cancel", { path: { run }, body: { kill: action === "kill" } });
-    case "retry":
-      return call("run_retry", { path: { run } });
-    case "rerun":
-      return call("run_rerun", { path: { run }, body: {} });
-  }
-}
+/** An operation as it goes on. */
+export const useOperation = (id: string | undefined) =>
+  useQuery({
+    queryKey: ["bulk", id ?? ""],
+    queryFn: ({ signal }) => call("bulk_get", { path: { operation: id ?? "" }, signal }),
+    enabled: id !== undefined,
+    refetchInterval: (query) => (query.state.data?.state === "running" ? LOOK_MS : false),
+  });

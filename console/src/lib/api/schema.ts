@@ -61,16 +61,28 @@ export type BatchResult = { items: Array<SubmitOutcome>; refused: number; submit
 export type BatchSubmit = { runs: Array<Submit>; };
 
 /** What to do. */
-export type BulkAction = "cancel" | "kill" | "retry" | "rerun";
+export type BulkAction = "cancel" | "kill" | "retry" | "rerun" | "prioritise";
 
 /** A run that the action could not be done to. */
 export type BulkFailure = { code: string; detail: string; id: RunId; };
 
-/** What to do with every run that `q` finds. */
-export type BulkRequest = { action: BulkAction; all?: boolean; cursor?: string | null; expected_max?: number | null; preview?: boolean; q?: string; };
+/** A bulk operation: one action on many runs. */
+export type BulkId = string;
 
-/** What became of a bulk action. */
-export type BulkResult = { done: number; failures?: Array<BulkFailure>; matched: number; next_cursor?: string | null; preview: boolean; sample?: Array<RunId>; };
+/** An action that is carried out on many runs, whether or not somebody looks. */
+export type BulkOperation = { action: BulkAction; all?: boolean; by: string; created_at: Time; done: number; exact: boolean; failed: number; failures?: Array<BulkFailure>; finished_at?: (Time | null); id: BulkId; matched: number; namespace?: (Namespace | null); priority?: number | null; q?: string; state: BulkState; stopped_by?: string | null; };
+
+/** Some of a list, and where it goes on. */
+export type BulkOperationPage = { items: Array<BulkOperation>; next_cursor?: string | null; };
+
+/** What an operation would act on. */
+export type BulkPreview = { counts: RunCounts; sample: Array<RunId>; };
+
+/** What to do, and with which runs: those of `q`, those of `runs`, or all. */
+export type BulkRequest = { action: BulkAction; all?: boolean; expected_max?: number | null; preview?: boolean; priority?: number | null; q?: string; runs?: Array<RunId>; };
+
+/** How far an operation is. */
+export type BulkState = "running" | "done" | "stopped";
 
 /** A calendar. Its `ETag` is its `revision`. */
 export type Calendar = { created_at: Time; name: string; namespace: Namespace; revision: number; spec: CalendarSpec; updated_at: Time; updated_by: string; };
@@ -728,7 +740,10 @@ export interface Operations {
   run_list: { path: Record<never, never>; query: { q?: string; namespace?: Namespace; order?: "-created" | "created"; limit?: number; cursor?: string; }; body: undefined; answer: RunPage };
   run_submit: { path: Record<never, never>; query: { namespace?: Namespace; }; body: Submit; answer: Submitted };
   run_batch: { path: Record<never, never>; query: { namespace?: Namespace; }; body: BatchSubmit; answer: BatchResult };
-  run_bulk: { path: Record<never, never>; query: { namespace?: Namespace; }; body: BulkRequest; answer: BulkResult };
+  bulk_list: { path: Record<never, never>; query: { namespace?: Namespace; limit?: number; cursor?: string; }; body: undefined; answer: BulkOperationPage };
+  run_bulk: { path: Record<never, never>; query: { namespace?: Namespace; }; body: BulkRequest; answer: BulkPreview | BulkOperation };
+  bulk_get: { path: { operation: string; }; query: Record<never, never>; body: undefined; answer: BulkOperation };
+  bulk_stop: { path: { operation: string; }; query: Record<never, never>; body: undefined; answer: BulkOperation };
   run_counts: { path: Record<never, never>; query: { q?: string; namespace?: Namespace; }; body: undefined; answer: RunCounts };
   run_get: { path: { run: string; }; query: Record<never, never>; body: undefined; answer: Run };
   run_attempts: { path: { run: string; }; query: Record<never, never>; body: undefined; answer: AttemptPage };
@@ -826,7 +841,10 @@ export const PATHS = {
   run_list: { method: "GET", path: "/v1/runs" },
   run_submit: { method: "POST", path: "/v1/runs" },
   run_batch: { method: "POST", path: "/v1/runs/batch" },
+  bulk_list: { method: "GET", path: "/v1/runs/bulk" },
   run_bulk: { method: "POST", path: "/v1/runs/bulk" },
+  bulk_get: { method: "GET", path: "/v1/runs/bulk/{operation}" },
+  bulk_stop: { method: "POST", path: "/v1/runs/bulk/{operation}/stop" },
   run_counts: { method: "GET", path: "/v1/runs/counts" },
   run_get: { method: "GET", path: "/v1/runs/{run}" },
   run_attempts: { method: "GET", path: "/v1/runs/{run}/attempts" },
@@ -925,7 +943,10 @@ export const PERMISSIONS = {
   "run.submit": { place: "namespace", role: "operator" },
   "run.submit_spec": { place: "namespace", role: "editor" },
   "run.batch": { place: "namespace", role: "operator" },
+  "bulk.list": { place: "namespace", role: "operator" },
   "run.bulk": { place: "namespace", role: "operator" },
+  "bulk.get": { place: "namespace", role: "operator" },
+  "bulk.stop": { place: "namespace", role: "operator" },
   "run.counts": { place: "namespace", role: "viewer" },
   "run.get": { place: "namespace", role: "viewer" },
   "run.attempts": { place: "namespace", role: "viewer" },

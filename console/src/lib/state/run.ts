@@ -35,13 +35,14 @@ export const STATE_NAMES = Object.keys(RUN_STATES) as RunState[];
 
 export const isEnded = (state: RunState) => Object.keys(TRANSITIONS[state]).length === 0;
 
-export type RunAction = "cancel" | "kill" | "retry" | "rerun";
+export type RunAction = "cancel" | "kill" | "retry" | "rerun" | "prioritise";
 
 export const ACTION_PERMISSION: Record<RunAction, Permission> = {
   cancel: "run.cancel",
   kill: "run.cancel",
   retry: "run.retry",
   rerun: "run.rerun",
+  prioritise: "run.prioritise",
 };
 
 /** What can be done with a run in its state, the most useful first. */
@@ -53,5 +54,6 @@ export function actionsOf(
   if (run.state === "failed" || run.reason?.kind === "quarantined") actions.push("retry");
   if ("cancel" in TRANSITIONS[run.state] && !run.cancel_requested_by) actions.push("cancel");
   if (run.state === "running") actions.push("kill");
+  else actions.push("prioritise");
   return actions;
 }

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use mainspring_model::ErrorCode;
+use mainspring_model::{ErrorCode, Namespace};
 use mainspring_store::RecordKey;
+use mainspring_wire::api::Role;
 use rustc_hash::FxHashMap;
 
 use super::documents::TokenDocument;
@@ -102,6 +103,11 @@ impl App {
             return Err(unauthenticated());
         }
         Ok(Caller { principal, ..caller.clone() })
+    }
+
+    /// The roles that a subject has by now.
+    pub(crate) async fn grants_of(&self, subject: &str) -> Result<Vec<(Option<Namespace>, Role)>> {
+        grants::of_subject(&*self.store, subject).await
     }
 
     async fn read_principal(&self, hash: SecretHash) -> Result<Arc<Principal>> {

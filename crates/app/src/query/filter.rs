@@ -101,6 +101,13 @@ impl Filter {
         filter
     }
 
+    /// Leaves out what was made at or after a moment.
+    pub(crate) fn before(&mut self, at: Timestamp) {
+        let test = Test::Before(at);
+        self.narrow(&test);
+        self.tests.push((false, test));
+    }
+
     /// Whether a run passes; `spec` is the one that it pins, where known.
     pub(crate) fn passes(&self, run: &Run, spec: Option<&JobSpec>) -> bool {
         let namespace = &run.head.namespace;

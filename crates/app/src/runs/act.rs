@@ -83,7 +83,7 @@ pub(super) fn run_entry(app: &App, caller: &Caller, operation: Operation, row: &
 /// Whether an action makes sense for a run in this state.
 pub(super) fn applies(action: api::BulkAction, state: RunState) -> bool {
     match action {
-        api::BulkAction::Cancel | api::BulkAction::Kill => !state.is_terminal(),
+        api::BulkAction::Cancel | api::BulkAction::Kill | api::BulkAction::Prioritise => !state.is_terminal(),
         api::BulkAction::Retry => state == RunState::Failed,
         api::BulkAction::Rerun => state.is_terminal(),
     }

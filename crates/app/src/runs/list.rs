@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use mainspring_model::{CellId, ErrorCode, JobId, JobSpec, Namespace, Reason, Run, RunId, RunStatus};
+use mainspring_model::{
+    CellId, ErrorCode, JobId, JobSpec, Namespace, Reason, Run, RunId, RunStatus, Timestamp,
+};
 use mainspring_store::{RunQuery, Scan};
 use mainspring_wire::api::{RunOrder, RunPage};
 use rustc_hash::FxHashMap;
@@ -84,6 +86,18 @@ impl App {
         namespace: Option<&Namespace>,
         query: &str,
     ) -> Result<Filter> {
+        self.filter_at(self.now(), caller, operation, namespace, query).await
+    }
+
+    /// The same of a query that was asked at `now`.
+    pub(super) async fn filter_at(
+        &self,
+        now: Timestamp,
+        caller: &Caller,
+        operation: Operation,
+        namespace: Option<&Namespace>,
+        query: &str,
+    ) -> Result<Filter> {
         let query: Query = query.parse().map_err(|error: crate::query::QueryError| {
             Error::field(ErrorCode::InvalidQuery, "q", error.to_string())
         })?;
@@ -96,7 +110,7 @@ impl App {
                 jobs.push(self.jobs_named(names, &visible).await?);
             }
         }
-        Ok(Filter::new(&query, self.now(), jobs, visible))
+        Ok(Filter::new(&query, now, jobs, visible))
     }
 
     /// Up to `limit` runs that pass, and where to go on.

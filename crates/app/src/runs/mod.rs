@@ -14,5 +14,6 @@ mod rerun;
 mod submit;
 mod timeline;
 
+pub use bulk::BulkProgress;
 pub(crate) use head::priority_from;
 pub use logs::{LogQuery, LogTarget};

@@ -1,15 +1,19 @@
 //! One action on every run that a query finds: first the count, then the question, then the deed.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
-use indicatif::ProgressBar;
-use mainspring_client::api::{BulkAction, BulkRequest, BulkResult};
+use mainspring_client::api::{BulkAction, BulkOperation, BulkRequest, BulkState};
 
 use crate::ask::confirm;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{count, plain};
+
+/// The first look at an operation comes soon, the following ones ever later.
+const LOOK_FIRST: Duration = Duration::from_millis(20);
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Which runs are meant.
 #[derive(Debug, Clone, Copy)]
@@ -49,62 +53,48 @@ pub(crate) async fn act(
         (Which::All, Some(namespace)) => (format!("namespace:{namespace}"), false),
         (Which::All, None) => (String::new(), true),
     };
-    let mut request = BulkRequest { action, q, all, preview: true, expected_max: None, cursor: None };
-    let preview = context.client.bulk(&request).await?;
-    if preview.matched == 0 {
+    let request =
+        BulkRequest { action, q, runs: Vec::new(), all, priority: None, preview: true, expected_max: None };
+    let counts = context.client.preview_bulk(&request).await?.counts;
+    if counts.matched == 0 {
         context.output.say("no run matches");
-        context.output.changed(&preview)?;
+        context.output.changed(&counts)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let more = if preview.next_cursor.is_some() { "at least " } else { "" };
-    confirm(&format!("{verb} {more}{}?", count(preview.matched, "run")), yes)?;
-    request.preview = false;
-    // Not more than were confirmed. Where they come in parts, nobody knows how many there are; and where nobody was asked,
+    let more = if counts.exact { "" } else { "at least " };
+    confirm(&format!("{verb} {more}{}?", count(counts.matched as usize, "run")), yes)?;
+    // Not more than were confirmed. Where not all were counted, nobody knows how many there are; and where nobody was asked,
     // all that match are meant: a job that keeps submitting has more at each look, and could never be stopped.
-    let is_whole = preview.next_cursor.is_none();
-    request.expected_max = (is_whole && !yes).then_some(preview.matched);
-    let bar = context.output.things_bar(is_whole.then_some(preview.matched as u64), "runs");
-    let total = act_on_all(context, request, &bar).await;
-    bar.finish_and_clear();
-    let total = total.map_err(|failure| grown(failure, verb))?;
-    // The server lists only some of those that could not be.
-    let failed = total.matched.saturating_sub(total.done);
-    context.output.say(format!("{} done, {failed} could not be", count(total.done, "run")));
-    context.output.changed(&total)?;
-    if failed > 0 { Err(Failure::silent(Exit::Failed)) } else { Ok(ExitCode::SUCCESS) }
-}
-
-/// Part by part, until nothing is left; the answers added up.
-async fn act_on_all(
-    context: &Context,
-    mut request: BulkRequest,
-    bar: &ProgressBar,
-) -> Result<BulkResult, Failure> {
-    let mut total = act_on_part(context, &mut request, bar).await?;
-    while request.cursor.is_some() {
-        let part = act_on_part(context, &mut request, bar).await?;
-        total.matched += part.matched;
-        total.done += part.done;
-        total.failures.extend(part.failures);
+    let expected_max = (counts.exact && !yes).then_some(counts.matched);
+    let request = BulkRequest { expected_max, ..request };
+    let started = context.client.start_bulk(&request).await.map_err(|error| grown(error.into(), verb))?;
+    let over = follow(context, started).await?;
+    for failure in &over.failures {
+        context.output.say(format!("{}: {}", failure.id, plain(&failure.detail)));
     }
-    Ok(total)
+    let stopped = if over.state == BulkState::Stopped { "; it was stopped" } else { "" };
+    let done = count(over.done as usize, "run");
+    context.output.say(format!("{done} done, {} could not be{stopped}", over.failed));
+    context.output.changed(&over)?;
+    let is_whole = over.failed == 0 && over.state == BulkState::Done;
+    if is_whole { Ok(ExitCode::SUCCESS) } else { Err(Failure::silent(Exit::Failed)) }
 }
 
-/// The next part; the request goes on behind it.
-async fn act_on_part(
-    context: &Context,
-    request: &mut BulkRequest,
-    bar: &ProgressBar,
-) -> Result<BulkResult, Failure> {
-    let mut part = context.client.bulk(request).await?;
-    bar.suspend(|| {
-        for failure in &part.failures {
-            context.output.say(format!("{}: {}", failure.id, plain(&failure.detail)));
-        }
-    });
-    bar.inc(part.matched as u64);
-    request.cursor = part.next_cursor.take();
-    Ok(part)
+/// Looks at an operation until it is over. It goes on without whoever looks.
+async fn follow(context: &Context, mut operation: BulkOperation) -> Result<BulkOperation, Failure> {
+    let bar = context.output.things_bar(operation.exact.then_some(operation.matched), "runs");
+    let mut pause = LOOK_FIRST;
+    while operation.state == BulkState::Running {
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LOOK_EVERY);
+        operation = context.client.bulk_operation(operation.id).await.map_err(|error| {
+            let id = operation.id;
+            Failure::from(error).hint(format!("the operation {id} goes on without this command"))
+        })?;
+        bar.set_position(operation.done + operation.failed);
+    }
+    bar.finish_and_clear();
+    Ok(operation)
 }
 
 /// More runs match than were counted: nothing was done, and the count is to be confirmed anew.

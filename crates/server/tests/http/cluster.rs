@@ -179,10 +179,7 @@ async fn an_action_on_many_runs_reaches_each_owner_and_is_written_down_once() {
     let cluster = Cluster::start().await;
     for (world, matched) in [(&cluster.front, 4), (&cluster.owners[1], 4)] {
         cluster.wait_everywhere().await;
-        let done = world
-            .post("/v1/runs/bulk", json!({"q": "state:active", "action": "cancel", "preview": false}))
-            .await;
-        let done = done.expect(200);
+        let done = world.bulk(json!({"q": "state:active", "action": "cancel", "preview": false})).await;
         assert_eq!((&done["matched"], &done["done"]), (&json!(matched), &json!(matched)), "{done}");
         let left = world.get("/v1/runs?q=state:active").await.expect(200);
         assert!(items(&left).is_empty(), "{left}");
@@ -192,7 +189,7 @@ async fn an_action_on_many_runs_reaches_each_owner_and_is_written_down_once() {
     let entries = cluster.front.get("/v1/audit?operation=run.cancel").await.expect(200);
     assert_eq!(items(&entries).len(), 8, "one for each run: {entries}");
     let rerun = json!({"q": "state:cancelled", "action": "rerun", "preview": false});
-    let done = cluster.front.post("/v1/runs/bulk", rerun).await.expect(200);
+    let done = cluster.front.bulk(rerun).await;
     assert_eq!((&done["matched"], &done["done"]), (&json!(8), &json!(8)), "{done}");
 }
 

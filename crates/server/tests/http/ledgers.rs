@@ -19,7 +19,7 @@ async fn world_with_ledgers() -> World {
         world.post(&path, body).await.expect(201);
         let (history, expected) = (
             format!("/v1/jobs/{job}/triggers/every/history?namespace={namespace}"),
-            6 / every[..1].parse::<usize>().unwrap(),
+            6 / every[..1].parse::<usize>().expect("a number"),
         );
         while items(&world.get(&format!("{history}&until=2026-01-02T00:00:00Z")).await.expect(200)).len()
             < expected

@@ -104,7 +104,7 @@ async fn check(world: &World, operation: Operation, somebody: &Somebody, target:
     if allowed {
         assert!(!matches!(reply.status, 401 | 403) && reply.status < 500, "{what}");
         assert_ne!(reply.status, 404, "{what}");
-        assert!(operation != Operation::RunBulk || reply.json()["done"].as_u64() >= Some(1), "{what}");
+        assert!(operation != Operation::RunBulk || reply.json()["matched"].as_u64() >= Some(1), "{what}");
     } else if is_hidden(operation, reaches && somebody.role.is_some()) {
         // What one may not even look at does not exist: a refusal would tell that it does.
         assert_eq!(reply.status, 404, "{what}");
@@ -128,6 +128,8 @@ fn is_hidden(operation: Operation, looks: bool) -> bool {
         | Operation::RunRerun => !looks,
         // Only admins look at the tokens of others.
         Operation::TokenGetOther | Operation::TokenDeleteOther => true,
+        // Nor does an operation of somebody else.
+        Operation::BulkGet | Operation::BulkStop => true,
         _ => false,
     }
 }
@@ -212,6 +214,17 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
             Box::pin(world.post("/v1/runs", body)).await.expect(201);
             let body = json!({"action": "cancel", "q": "job:many", "preview": false});
             with("POST", format!("/v1/runs/bulk?namespace={target}"), body)
+        }
+        Operation::BulkList => sample("GET", format!("/v1/runs/bulk?namespace={target}")),
+        Operation::BulkGet | Operation::BulkStop => {
+            let body = json!({"action": "cancel", "q": "state:active job:none", "preview": false});
+            let path = format!("/v1/runs/bulk?namespace={target}");
+            let started = Box::pin(world.post(&path, body)).await.expect(202);
+            let path = format!("/v1/runs/bulk/{}", text(&started["id"]));
+            match operation {
+                Operation::BulkStop => with("POST", format!("{path}/stop"), json!({})),
+                _ => sample("GET", path),
+            }
         }
         Operation::RunCounts => sample("GET", format!("/v1/runs/counts?namespace={target}")),
         Operation::Queue => sample("GET", format!("/v1/queue?namespace={target}")),

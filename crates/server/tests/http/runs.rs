@@ -292,14 +292,14 @@ async fn runs_are_found_by_query_and_acted_on_together() {
     assert!(text(&wrong["detail"]).contains("position 21"), "{wrong}");
     let body = json!({"action": "cancel", "q": "job:etl"});
     let preview = world.post("/v1/runs/bulk", body).await.expect(200);
-    assert_eq!(
-        (&preview["matched"], &preview["done"], &preview["preview"]),
-        (&json!(2), &json!(0), &json!(true))
-    );
+    let counts = &preview["counts"];
+    assert_eq!((&counts["matched"], &counts["exact"]), (&json!(2), &json!(true)), "{preview}");
+    assert_eq!(counts["states"], json!({"waiting": 2}));
+    assert_eq!(preview["sample"].as_array().map(Vec::len), Some(2));
     let body = json!({"action": "cancel", "q": "job:etl", "preview": false, "expected_max": 1});
     world.post("/v1/runs/bulk", body).await.problem(412, "precondition_failed");
     let body = json!({"action": "cancel", "q": "job:etl", "preview": false});
-    assert_eq!(world.post("/v1/runs/bulk", body).await.expect(200)["done"], 2);
+    assert_eq!(world.bulk(body).await["done"], 2);
     assert_eq!(count("state:cancelled job:etl cause:cancelled").await, 2);
     let page = world.get("/v1/runs?limit=2").await.expect(200);
     let next =
@@ -372,9 +372,67 @@ async fn an_action_on_every_run_has_to_say_so() {
     }
     assert_eq!(world.get(&format!("/v1/runs/{run}")).await.expect(200)["state"], "waiting");
     let body = json!({"action": "cancel", "all": true, "preview": false});
-    assert_eq!(world.post("/v1/runs/bulk", body).await.expect(200)["done"], 1);
+    assert_eq!(world.bulk(body).await["done"], 1);
     let audit = world.get("/v1/audit?operation=run.bulk&limit=1").await.expect(200);
     assert_eq!(audit["items"][0]["detail"], "Cancel 1 runs: all", "{audit}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bulk_operation_goes_on_by_itself_within_what_its_starter_may_do() {
+    let world = World::start().await;
+    for namespace in ["acme", "rival"] {
+        world.job(namespace, "etl").await;
+    }
+    let mine = [world.run("acme", "etl").await, world.run("acme", "etl").await];
+    let theirs = world.run("rival", "etl").await;
+    let ann = world.somebody("ann", Some("acme"), Some("operator")).await;
+    let body = json!({"action": "prioritise", "all": true, "priority": 7, "preview": false});
+    let started = world.call(&ann, "POST", "/v1/runs/bulk", Some(&body)).await.expect(202);
+    assert_eq!((&started["matched"], &started["by"]), (&json!(2), &json!("ann")), "{started}");
+    let path = format!("/v1/runs/bulk/{}", text(&started["id"]));
+    let mut over = started;
+    while over["state"] == "running" {
+        over = world.call(&ann, "GET", &path, None).await.expect(200);
+    }
+    assert_eq!(
+        (&over["state"], &over["done"], &over["failed"]),
+        (&json!("done"), &json!(2), &json!(0)),
+        "{over}"
+    );
+    assert!(over["finished_at"].is_string());
+    let priority =
+        async |run: &str| world.get(&format!("/v1/runs/{run}")).await.expect(200)["priority"].clone();
+    assert_eq!((priority(&mine[0]).await, priority(&mine[1]).await), (json!(7), json!(7)));
+    assert_ne!(priority(&theirs).await, json!(7), "it is not hers");
+    let audit = world.get("/v1/audit?operation=run.prioritise").await.expect(200);
+    let entries = audit["items"].as_array().expect("entries");
+    assert!(entries.len() == 2 && entries.iter().all(|entry| entry["actor"] == "ann"), "{audit}");
+    // Chosen runs: one that she may not touch is left alone, and one that changed meanwhile.
+    let body = json!({"action": "cancel", "runs": [mine[0], theirs], "preview": false});
+    let chosen = world.call(&ann, "POST", "/v1/runs/bulk", Some(&body)).await.expect(202);
+    assert_eq!(chosen["matched"], 1, "{chosen}");
+    // Each run is run again once, however often a page is done.
+    let body = json!({"action": "rerun", "q": "state:cancelled", "preview": false});
+    while world.get(&format!("/v1/runs/{}", mine[0])).await.expect(200)["state"] != "cancelled" {}
+    assert_eq!(world.bulk(body).await["done"], 1);
+    let list = world.call(&ann, "GET", "/v1/runs/bulk?limit=1", None).await.expect(200);
+    assert_eq!(list["items"][0]["id"], chosen["id"], "the admin's is not hers to see: {list}");
+    let wrong = json!({"action": "prioritise", "all": true});
+    world.post("/v1/runs/bulk", wrong).await.problem(422, "invalid_request");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bulk_operation_that_was_stopped_acts_no_more() {
+    let world = World::start().await;
+    world.job("acme", "etl").await;
+    let body = json!({"action": "cancel", "q": "job:none", "preview": false});
+    let started = world.post("/v1/runs/bulk", body).await.expect(202);
+    let path = format!("/v1/runs/bulk/{}", text(&started["id"]));
+    let stopped = world.post(&format!("{path}/stop"), json!({})).await.expect(202);
+    assert_eq!(stopped["stopped_by"], "admin", "{stopped}");
+    world.post(&format!("{path}/stop"), json!({})).await.expect(202);
+    while world.get(&path).await.expect(200)["state"] == "running" {}
+    world.get("/v1/runs/bulk/blk_0000000000e008000000000001").await.problem(404, "not_found");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -154,6 +154,18 @@ impl World {
         text(&self.post("/v1/runs", body).await.expect(201)["id"])
     }
 
+    /// A bulk operation, as it is when it is over.
+    pub(crate) async fn bulk(&self, body: Value) -> Value {
+        let started = self.post("/v1/runs/bulk", body).await.expect(202);
+        let path = format!("/v1/runs/bulk/{}", text(&started["id"]));
+        loop {
+            let operation = self.get(&path).await.expect(200);
+            if operation["state"] != "running" {
+                return operation;
+            }
+        }
+    }
+
     /// The id of the first node, as soon as its row is there.
     pub(crate) async fn node(&self) -> String {
         loop {

@@ -41,7 +41,7 @@ pub use backfill::{
     Backfill, BackfillAction, BackfillPlan, BackfillPlanRequest, BackfillRequest, BackfillState, Backfills,
     JobBackfill, PlannedMoment,
 };
-pub use bulk::{BulkAction, BulkFailure, BulkRequest, BulkResult};
+pub use bulk::{BulkAction, BulkFailure, BulkOperation, BulkPreview, BulkRequest, BulkState};
 pub use calendar::Calendar;
 pub use cause::Cause;
 pub use cluster::{Cell, Cluster, Health, PauseCell, Readiness, SchedulerMember};

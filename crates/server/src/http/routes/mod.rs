@@ -3,6 +3,7 @@
 mod artifacts;
 mod audit;
 mod backfills;
+mod bulk;
 mod calendars;
 mod cluster;
 mod hooks;
@@ -34,6 +35,7 @@ pub(crate) fn all() -> Vec<Route> {
         triggers::routes(),
         hooks::routes(),
         submit::routes(),
+        bulk::routes(),
         runs::routes(),
         queue::routes(),
         logs::routes(),

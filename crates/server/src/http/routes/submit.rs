@@ -6,9 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode};
 use mainspring_app::Operation;
 use mainspring_model::RunId;
-use mainspring_wire::api::{
-    BatchResult, BatchSubmit, BulkRequest, BulkResult, RerunRequest, Submit, Submitted,
-};
+use mainspring_wire::api::{BatchResult, BatchSubmit, RerunRequest, Submit, Submitted};
 
 use crate::http::answer::{Answer, json, located, ok};
 use crate::http::body::{BATCH_BYTES_MAX, Json, OptionalJson};
@@ -32,10 +30,6 @@ pub(super) fn routes() -> Vec<Route> {
             .idempotent()
             .body::<BatchSubmit>()
             .answers::<BatchResult>(200, "What became of each."),
-        Route::post("/v1/runs/bulk", Operation::RunBulk, bulk)
-            .query::<InNamespace>()
-            .body::<BulkRequest>()
-            .answers::<BulkResult>(200, "What was counted, or done."),
         Route::post("/v1/runs/{run}/rerun", Operation::RunRerun, rerun)
             .idempotent()
             .optional_body::<RerunRequest>()
@@ -67,15 +61,6 @@ async fn batch(
 ) -> Answer {
     let key = key(given.as_ref(), None)?;
     ok(&edge.app.submit_batch(&caller, query.namespace, batch, key.as_deref()).await?)
-}
-
-async fn bulk(
-    State(edge): Context,
-    SignedIn(caller): SignedIn,
-    Query(query): Query<InNamespace>,
-    Json(request): Json<BulkRequest>,
-) -> Answer {
-    ok(&edge.app.bulk(&caller, query.namespace.as_ref(), request).await?)
 }
 
 async fn rerun(
