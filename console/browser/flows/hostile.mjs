@@ -16,12 +16,15 @@ export async function flow(world) {
   await world.cli("trigger", "pause", "hostile", "tick", "-m", HTML);
   await world.cli("calendar", "set", "evil", "--weekend", "sun", "--description", HTML);
   await world.cli("artifact", "push", "--name", HTML, `${world.folder}/hostile.yaml`);
+  await world.cli("token", "create", HTML);
   const page = await world.page();
   for (const path of [
     "/",
     "/runs",
     "/jobs",
     "/artifacts",
+    "/admin/tokens",
+    "/admin/audit",
     "/jobs/hostile?ns=default",
     "/jobs/hostile?ns=default&tab=spec",
     "/jobs/hostile?ns=default&tab=cadence",

@@ -42,6 +42,13 @@ export async function flow(world) {
       `/calendars/${long}?ns=default`,
       "/nodes",
       "/artifacts",
+      "/admin/namespaces",
+      "/admin/members",
+      "/admin/tokens",
+      "/admin/audit",
+      "/admin/cluster",
+      "/admin/doctor",
+      "/me",
     ]) {
       await page.goto(world.base + path);
       await page.getByRole("heading", { level: 1 }).first().waitFor();

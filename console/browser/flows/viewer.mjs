@@ -56,6 +56,25 @@ export async function flow(world) {
   await page.getByRole("link", { name: "model.bin", exact: true }).waitFor();
   equal(await page.getByRole("button", { name: /Upload|Delete/ }).count(), 0, "actions of artifacts");
 
+  for (const [path, name] of [
+    ["namespaces", "Namespaces"],
+    ["cluster", "Cells"],
+  ]) {
+    await page.goto(`${world.base}/admin/${path}`);
+    await page.getByRole("table", { name }).waitFor();
+    equal(
+      await page
+        .locator("main")
+        .getByRole("button", { name: /New|Actions|Pause/ })
+        .count(),
+      0,
+      path,
+    );
+  }
+  for (const name of ["Members", "Audit", "Doctor"]) {
+    equal(await page.locator(".ms-nav").getByRole("link", { name }).count(), 0, `the page ${name}`);
+  }
+
   // Who has a role in one namespace alone is not offered what belongs to no namespace.
   await world.cli("member", "set", "nina", "viewer", "-n", "default");
   const nina = JSON.parse(await world.cli("token", "create", "nina", "--subject", "nina", "-o", "json"));

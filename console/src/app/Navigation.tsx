@@ -1,5 +1,5 @@
 import { Drawer } from "@mantine/core";
-import { IconDots } from "@tabler/icons-react";
+import { IconBook, IconDots } from "@tabler/icons-react";
 import { Link, useLocation } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -30,6 +30,7 @@ export function Navigation() {
           {pages.map((page) => (
             <PageLink key={page.to} page={page} isActive={page === current} />
           ))}
+          {group === "admin" && <DocsLink />}
         </div>
       ))}
       {rest.length > 0 && (
@@ -63,6 +64,7 @@ export function Navigation() {
                     onGo={() => setOpen(false)}
                   />
                 ))}
+                {group === "admin" && <DocsLink />}
               </div>
             ))}
           </Drawer>
@@ -89,5 +91,16 @@ function PageLink({ page, isActive, onGo }: { page: NavPage; isActive: boolean; 
       <Icon size={18} stroke={1.7} aria-hidden />
       <span>{t(`nav.${page.name}`)}</span>
     </Link>
+  );
+}
+
+/** The reference of the API is a page of the server. */
+function DocsLink() {
+  const { t } = useTranslation();
+  return (
+    <a className="ms-nav-link" href={new URL("docs", document.baseURI).href} title={t("nav.api")}>
+      <IconBook size={18} stroke={1.7} aria-hidden />
+      <span>{t("nav.api")}</span>
+    </a>
   );
 }

@@ -1,31 +1,14 @@
-import { ActionIcon, Menu, SegmentedControl } from "@mantine/core";
-import { IconBook, IconKeyboard, IconLogout, IconUser } from "@tabler/icons-react";
+import { ActionIcon, Menu } from "@mantine/core";
+import { IconBook, IconKeyboard, IconLogout, IconUser, IconUserCircle } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
-import { localZone } from "@/lib/time/format";
-import { type Preferences, setPreferences, usePreferences } from "./preferences";
+import { PreferenceControls } from "./PreferenceControls";
 import { signOut, useIdentity } from "./session";
 
 /** Who is signed in, the preferences of this browser, and sign-out. */
 export function PersonMenu({ onKeys }: { onKeys: () => void }) {
   const { t } = useTranslation();
   const identity = useIdentity();
-  const preferences = usePreferences();
-  const control = <K extends keyof Preferences>(
-    key: K,
-    label: string,
-    data: { value: Preferences[K]; label: string }[],
-  ) => (
-    <div className="ms-preference">
-      <span id={`preference-${key}`}>{label}</span>
-      <SegmentedControl
-        aria-labelledby={`preference-${key}`}
-        fullWidth
-        data={data}
-        value={preferences[key]}
-        onChange={(value) => setPreferences({ [key]: value })}
-      />
-    </div>
-  );
   return (
     <Menu width={288} closeOnItemClick>
       <Menu.Target>
@@ -41,25 +24,11 @@ export function PersonMenu({ onKeys }: { onKeys: () => void }) {
             .map((grant) => `${grant.role} · ${grant.namespace ?? t("person.everywhere")}`)
             .join(", ")}
         </Menu.Label>
-        {control("language", t("person.language"), [
-          { value: "en", label: t("person.en") },
-          { value: "zh", label: t("person.zh") },
-        ])}
-        {control("theme", t("person.theme"), [
-          { value: "auto", label: t("person.auto") },
-          { value: "light", label: t("person.light") },
-          { value: "dark", label: t("person.dark") },
-        ])}
-        {control("zone", `${t("person.zone")} (${localZone()})`, [
-          { value: "local", label: t("person.local") },
-          { value: "UTC", label: t("person.UTC") },
-          { value: "job", label: t("person.job") },
-        ])}
-        {control("density", t("person.density"), [
-          { value: "compact", label: t("person.compact") },
-          { value: "comfortable", label: t("person.comfortable") },
-        ])}
+        <PreferenceControls id="menu" />
         <Menu.Divider />
+        <Menu.Item component={Link} to="/me" leftSection={<IconUserCircle size={16} />}>
+          {t("person.page")}
+        </Menu.Item>
         <Menu.Item leftSection={<IconKeyboard size={16} />} onClick={onKeys}>
           {t("keys.title")}
         </Menu.Item>

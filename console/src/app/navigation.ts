@@ -3,11 +3,17 @@ import {
   IconCalendarEvent,
   IconCalendarOff,
   IconCalendarRepeat,
+  IconClipboardList,
+  IconFolders,
   IconHistory,
   IconHourglass,
+  IconKey,
   IconLayoutDashboard,
   IconPackage,
   IconServer,
+  IconStethoscope,
+  IconTopologyStar3,
+  IconUsers,
 } from "@tabler/icons-react";
 import type { Permission } from "@/lib/api/permissions";
 
@@ -43,6 +49,17 @@ const GROUPS = [
       { to: "/artifacts", name: "artifacts", icon: IconPackage, needs: "artifact.list" },
     ],
   },
+  {
+    group: "admin",
+    pages: [
+      { to: "/admin/namespaces", name: "namespaces", icon: IconFolders, needs: "namespace.list" },
+      { to: "/admin/members", name: "members", icon: IconUsers, needs: "member.list" },
+      { to: "/admin/tokens", name: "tokens", icon: IconKey, needs: "token.list" },
+      { to: "/admin/audit", name: "audit", icon: IconClipboardList, needs: "audit.list" },
+      { to: "/admin/cluster", name: "cluster", icon: IconTopologyStar3, needs: "cluster.get" },
+      { to: "/admin/doctor", name: "doctor", icon: IconStethoscope, needs: "doctor" },
+    ],
+  },
 ] as const satisfies { group: string; pages: PageFacts[] }[];
 
 type Group = (typeof GROUPS)[number];
@@ -55,6 +72,6 @@ export const PAGES = NAVIGATION.flatMap(({ pages }) => pages);
 
 /** The page that an address belongs to: the one with the longest path. */
 export const pageAt = (pathname: string) =>
-  PAGES.filter(({ to }) => pathname === to || pathname.startsWith(`${to === "/" ? "" : to}/`)).sort(
+  PAGES.filter(({ to }) => pathname === to || (to !== "/" && pathname.startsWith(`${to}/`))).sort(
     (a, b) => b.to.length - a.to.length,
   )[0];

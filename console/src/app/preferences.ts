@@ -9,6 +9,14 @@ export interface Preferences {
   density: "compact" | "comfortable";
 }
 
+/** What can be chosen. */
+export const CHOICES = {
+  language: ["en", "zh"],
+  theme: ["auto", "light", "dark"],
+  zone: ["local", "UTC", "job"],
+  density: ["compact", "comfortable"],
+} as const satisfies { [K in keyof Preferences]: readonly Preferences[K][] };
+
 const KEY = "mainspring.preferences";
 
 function browserLanguage(): Preferences["language"] {

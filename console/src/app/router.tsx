@@ -169,6 +169,72 @@ export const artifactRoute = createRoute({
   component: lazyRouteComponent(() => import("@/features/artifacts/ArtifactPage"), "ArtifactPage"),
 });
 
+export const namespacesRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/namespaces",
+  validateSearch: (search: Record<string, unknown>) =>
+    optional({ q: text(search.q), do: choice(search.do, ["new"] as const) }),
+  component: lazyRouteComponent(() => import("@/features/admin/NamespacesPage"), "NamespacesPage"),
+});
+
+export const namespaceRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/namespaces/$namespace",
+  component: lazyRouteComponent(() => import("@/features/admin/NamespacePage"), "NamespacePage"),
+});
+
+export const membersRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/members",
+  validateSearch: (search: Record<string, unknown>) =>
+    optional({ q: text(search.q), do: choice(search.do, ["new"] as const) }),
+  component: lazyRouteComponent(() => import("@/features/admin/MembersPage"), "MembersPage"),
+});
+
+export const tokensRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/tokens",
+  validateSearch: (search: Record<string, unknown>) =>
+    optional({
+      q: text(search.q),
+      all: search.all ? true : undefined,
+      do: choice(search.do, ["new"] as const),
+    }),
+  component: lazyRouteComponent(() => import("@/features/admin/TokensPage"), "TokensPage"),
+});
+
+export const auditRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/audit",
+  validateSearch: (search: Record<string, unknown>) =>
+    optional({
+      actor: text(search.actor),
+      operation: text(search.operation),
+      target: text(search.target),
+      from: text(search.from),
+      until: text(search.until),
+    }),
+  component: lazyRouteComponent(() => import("@/features/admin/AuditPage"), "AuditPage"),
+});
+
+export const clusterRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/cluster",
+  component: lazyRouteComponent(() => import("@/features/admin/ClusterPage"), "ClusterPage"),
+});
+
+export const doctorRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/doctor",
+  component: lazyRouteComponent(() => import("@/features/admin/DoctorPage"), "DoctorPage"),
+});
+
+export const meRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/me",
+  component: lazyRouteComponent(() => import("@/features/me/MePage"), "MePage"),
+});
+
 export const signInRoute = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
@@ -193,6 +259,14 @@ export const router = createRouter({
     nodesRoute,
     artifactsRoute,
     artifactRoute,
+    namespacesRoute,
+    namespaceRoute,
+    membersRoute,
+    tokensRoute,
+    auditRoute,
+    clusterRoute,
+    doctorRoute,
+    meRoute,
     signInRoute,
   ]),
   basepath: new URL(document.baseURI).pathname.replace(/\/$/, "") || "/",

@@ -6,7 +6,7 @@ import { call } from "@/lib/api/client";
 import { copyText } from "@/lib/clipboard";
 import { PAGES } from "../navigation";
 import { pageCommands } from "../pageCommands";
-import { type Preferences, setPreferences, usePreferences } from "../preferences";
+import { CHOICES, setPreferences, usePreferences } from "../preferences";
 import { signOut, useMay } from "../session";
 import { useNamespace } from "../useNamespace";
 import { useNamespaces } from "../useNamespaces";
@@ -25,13 +25,6 @@ export interface PaletteItem extends Matchable {
 const LIST_MAX = 1000;
 const GROUP_MAX = 8;
 const FRESH_MS = 30_000;
-
-const CHOICES = {
-  theme: ["auto", "light", "dark"],
-  language: ["en", "zh"],
-  density: ["compact", "comfortable"],
-  zone: ["local", "UTC", "job"],
-} as const satisfies { [K in keyof Preferences]: readonly Preferences[K][] };
 
 export function usePaletteItems(query: string, onlyActions: boolean, onKeys: () => void) {
   const { t } = useTranslation();
@@ -141,6 +134,13 @@ export function usePaletteItems(query: string, onlyActions: boolean, onKeys: () 
       label: t("nav.api"),
       alias: "api docs",
       run: () => location.assign(new URL("docs", document.baseURI).href),
+    },
+    {
+      id: "me",
+      group: "other",
+      label: t("person.page"),
+      alias: "me account sessions roles",
+      run: () => void navigate({ to: "/me" }),
     },
     {
       id: "out",

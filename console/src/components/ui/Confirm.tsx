@@ -13,6 +13,9 @@ interface ConfirmProps {
   danger?: boolean;
   /** What has to be typed first. */
   typed?: string | undefined;
+  /** Whether what is asked for is filled in. */
+  isReady?: boolean;
+  size?: "md" | "lg";
   busy: boolean;
   error?: unknown;
   onConfirm: () => void;
@@ -25,12 +28,13 @@ export function Confirm(props: ConfirmProps) {
   const { t } = useTranslation();
   const [typed, setTyped] = useState("");
   const told = props.error ? explain(props.error, t) : undefined;
-  const isReady = !props.typed || typed.trim() === props.typed;
+  const isReady = props.isReady !== false && (!props.typed || typed.trim() === props.typed);
   return (
     <Modal
       opened
       onClose={props.onClose}
       title={props.title}
+      size={props.size ?? "md"}
       closeButtonProps={{ "aria-label": t("action.close") }}
     >
       <form

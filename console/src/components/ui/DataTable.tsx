@@ -11,8 +11,11 @@ export interface Column<T> {
   width: string;
   cell: (row: T) => ReactNode;
   align?: "end";
-  /** Where it stands on a phone: first or second line of a row; otherwise it is left out. A wide column fills its line. */
-  phone?: 1 | 2;
+  /**
+   * Where it stands on a phone: first or second line of a row, or a button at its end; otherwise it is left out. A wide column
+   * fills its line.
+   */
+  phone?: 1 | 2 | "end";
 }
 
 interface DataTableProps<T> {
@@ -35,6 +38,8 @@ interface DataTableProps<T> {
   exportAs: { name: string; fields: ExportFields<T> };
   /** More rows are there than are loaded. */
   hasMore?: boolean | undefined;
+  /** As high as its rows, up to half a screen; otherwise it takes what the page has left. */
+  fits?: boolean;
 }
 
 const PHONE_ROW = 60;
@@ -99,7 +104,11 @@ export function DataTable<T>(props: DataTableProps<T>) {
 
   const count = new Intl.NumberFormat(i18n.language).format(rows.length);
   return (
-    <div className="ms-table-box">
+    <div
+      className="ms-table-box"
+      data-fits={props.fits || undefined}
+      style={props.fits ? { height: rows.length * height + (box.phone ? 0 : 33) + 40 } : undefined}
+    >
       <div
         className="ms-table"
         ref={ref}

@@ -19,7 +19,7 @@ import { apiCommand, cli } from "@/lib/commands";
 import { bytes } from "@/lib/size";
 import { contentUrl } from "./artifactColumns";
 import { DeleteArtifact } from "./DeleteArtifact";
-import { artifactsKey, shortDigest } from "./useArtifacts";
+import { artifactsKey, shortDigest } from "./digest";
 import "./artifacts.css";
 
 /** What is known of a file, and how a job names it. */
@@ -55,7 +55,7 @@ export function ArtifactPage() {
 }
 
 function Loaded({ artifact }: { artifact: ArtifactInfo }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const navigate = useNavigate();
   const mayDo = useMay();
   const [isRemoving, setRemoving] = useState(false);
@@ -102,7 +102,12 @@ function Loaded({ artifact }: { artifact: ArtifactInfo }) {
           </dd>
           <dt>{t("artifacts.col.size")}</dt>
           <dd>
-            {bytes(artifact.bytes)} <span className="ms-faint">{artifact.bytes} B</span>
+            {bytes(artifact.bytes)}{" "}
+            {artifact.bytes >= 1024 && (
+              <span className="ms-faint">
+                {new Intl.NumberFormat(i18n.language).format(artifact.bytes)} B
+              </span>
+            )}
           </dd>
           <dt>{t("artifacts.col.type")}</dt>
           <dd>{artifact.content_type ?? "–"}</dd>

@@ -1,5 +1,4 @@
-import { Button, TextInput } from "@mantine/core";
-import { IconSearch } from "@tabler/icons-react";
+import { Button } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -8,15 +7,16 @@ import { artifactsRoute } from "@/app/router";
 import { useMay } from "@/app/session";
 import { useNamespace } from "@/app/useNamespace";
 import { DataTable } from "@/components/ui/DataTable";
-import { ErrorFace } from "@/components/ui/ErrorFace";
 import { Face } from "@/components/ui/Face";
+import { FilterField } from "@/components/ui/FilterField";
+import { ListBody } from "@/components/ui/ListBody";
 import { PageHeader } from "@/components/ui/PageHeader";
-import { TableSkeleton } from "@/components/ui/TableSkeleton";
 import type { ArtifactInfo } from "@/lib/api/schema";
+import { filterByText, useList } from "@/lib/api/useList";
 import { ARTIFACT_EXPORT, artifactColumns } from "./artifactColumns";
 import { DeleteArtifact } from "./DeleteArtifact";
+import { artifactsKey } from "./digest";
 import { UploadDialog } from "./UploadDialog";
-import { filterArtifacts, useArtifacts } from "./useArtifacts";
 import "./artifacts.css";
 
 export function ArtifactsPage() {
@@ -25,9 +25,18 @@ export function ArtifactsPage() {
   const mayDo = useMay();
   const ns = useNamespace();
   const { q = "", do: open } = artifactsRoute.useSearch();
-  const { query, rows } = useArtifacts(ns);
+  const { query, rows, onEnd } = useList(
+    "artifact_list",
+    [...artifactsKey, "list"],
+    { namespace: ns },
+    { limit: 500 },
+  );
   const [removing, setRemoving] = useState<ArtifactInfo>();
-  const shown = useMemo(() => filterArtifacts(rows, q), [rows, q]);
+  const shown = useMemo(
+    () =>
+      filterByText(rows, q, (row) => `${row.name} ${row.digest} ${row.created_by} ${row.content_type ?? ""}`),
+    [rows, q],
+  );
   const columns = useMemo(
     () => artifactColumns(t, (row) => mayDo("artifact.delete", row.namespace), setRemoving),
     [t, mayDo],
@@ -50,29 +59,23 @@ export function ArtifactsPage() {
       <PageHeader title={t("nav.artifacts")} note={t("artifacts.note")}>
         {uploadButton}
       </PageHeader>
-      <TextInput
-        className="ms-filter"
-        data-search-field
-        aria-label={t("artifacts.find")}
-        placeholder={t("artifacts.find")}
-        value={q}
-        leftSection={<IconSearch size={16} aria-hidden />}
-        onChange={(event) => setQuery(event.currentTarget.value)}
-      />
-      {query.isPending ? (
-        <TableSkeleton />
-      ) : query.error && rows.length === 0 ? (
-        <ErrorFace error={query.error} onRetry={() => void query.refetch()} />
-      ) : rows.length === 0 && !query.hasNextPage ? (
-        <Face kind="empty" title={t("artifacts.none")} text={t("artifacts.none_text")}>
-          {uploadButton}
-          <pre className="ms-code">mainspring artifact push model.bin</pre>
-        </Face>
-      ) : shown.length === 0 && !query.hasNextPage ? (
-        <Face kind="empty" title={t("artifacts.no_match", { q })}>
-          <Button onClick={() => setQuery("")}>{t("artifacts.clear")}</Button>
-        </Face>
-      ) : (
+      <FilterField label={t("artifacts.find")} value={q} onChange={setQuery} />
+      <ListBody
+        query={query}
+        loaded={rows.length}
+        shown={shown.length}
+        empty={
+          <Face kind="empty" title={t("artifacts.none")} text={t("artifacts.none_text")}>
+            {uploadButton}
+            <pre className="ms-code">mainspring artifact push model.bin</pre>
+          </Face>
+        }
+        noMatch={
+          <Face kind="empty" title={t("artifacts.no_match", { q })}>
+            <Button onClick={() => setQuery("")}>{t("artifacts.clear")}</Button>
+          </Face>
+        }
+      >
         <DataTable
           label={t("nav.artifacts")}
           columns={columns}
@@ -85,14 +88,12 @@ export function ArtifactsPage() {
               search: { ns: row.namespace },
             })
           }
-          onEnd={
-            query.hasNextPage ? () => void (!query.isFetchingNextPage && query.fetchNextPage()) : undefined
-          }
+          onEnd={onEnd}
           isDimmed={query.isPlaceholderData}
           exportAs={ARTIFACT_EXPORT}
           hasMore={query.hasNextPage}
         />
-      )}
+      </ListBody>
       {open === "upload" && mayUpload && <UploadDialog ns={ns} onClose={() => show(undefined)} />}
       {removing && (
         <DeleteArtifact

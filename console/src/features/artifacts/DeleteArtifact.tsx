@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next";
 import { Confirm } from "@/components/ui/Confirm";
 import { ApiError, call } from "@/lib/api/client";
 import type { ArtifactInfo } from "@/lib/api/schema";
-import { artifactsKey, shortDigest } from "./useArtifacts";
+import { artifactsKey, shortDigest } from "./digest";
 import { userOf } from "./users";
 
 interface DeleteArtifactProps {

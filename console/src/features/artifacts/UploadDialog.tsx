@@ -9,7 +9,7 @@ import { NamespaceField } from "@/components/NamespaceField";
 import { explain } from "@/lib/api/problem";
 import { upload } from "@/lib/api/upload";
 import { bytes } from "@/lib/size";
-import { artifactsKey } from "./useArtifacts";
+import { artifactsKey } from "./digest";
 
 const TTLS = ["", "7d", "30d", "90d", "365d"] as const;
 

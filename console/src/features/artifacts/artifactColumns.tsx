@@ -9,7 +9,7 @@ import { RelativeTime } from "@/components/ui/Time";
 import { urlOf } from "@/lib/api/client";
 import type { ArtifactInfo } from "@/lib/api/schema";
 import { bytes } from "@/lib/size";
-import { shortDigest } from "./useArtifacts";
+import { shortDigest } from "./digest";
 
 export const ARTIFACT_EXPORT = {
   name: "artifacts",
@@ -100,7 +100,7 @@ export function artifactColumns(
       label: "",
       width: "64px",
       align: "end",
-      phone: 1,
+      phone: "end",
       cell: (row) => (
         <>
           <ActionIcon

@@ -87,7 +87,13 @@ export function nodeColumns(
     { id: "labels", label: t("nodes.col.labels"), width: "minmax(120px, 1.6fr)", cell: labels },
   ];
   if (mayAct)
-    columns.push({ id: "actions", label: "", width: "36px", cell: (node) => actions(node, t, onAct) });
+    columns.push({
+      id: "actions",
+      label: "",
+      width: "36px",
+      phone: "end",
+      cell: (node) => actions(node, t, onAct),
+    });
   return columns;
 }
 

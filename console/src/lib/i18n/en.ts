@@ -1,9 +1,11 @@
 import app from "@/app/words.en.json";
+import admin from "@/features/admin/words.en.json";
 import artifacts from "@/features/artifacts/words.en.json";
 import backfills from "@/features/backfills/words.en.json";
 import calendars from "@/features/calendars/words.en.json";
 import editor from "@/features/editor/words.en.json";
 import jobs from "@/features/jobs/words.en.json";
+import me from "@/features/me/words.en.json";
 import nodes from "@/features/nodes/words.en.json";
 import overview from "@/features/overview/words.en.json";
 import queue from "@/features/queue/words.en.json";
@@ -14,11 +16,13 @@ import triggers from "@/features/triggers/words.en.json";
 
 export default {
   ...app,
+  admin,
   artifacts,
   backfills,
   calendars,
   editor,
   jobs,
+  me,
   nodes,
   overview,
   queue,

@@ -1,7 +1,7 @@
 // Causes and reasons in the reader's language. Where the server has its own Chinese text, that is taken; otherwise words are made
 // from the structured fields.
 import type { TFunction } from "i18next";
-import type { Cause, Reason } from "@/lib/api/schema";
+import type { Cause, Finding, Reason } from "@/lib/api/schema";
 
 type Translated = { message_zh?: string };
 
@@ -56,6 +56,16 @@ export function reasonWords(
   }
   const message = language === "zh" && reason.message_zh ? reason.message_zh : capital(reason.message);
   return { message, remedy };
+}
+
+/** What the doctor found, and what to do about it. */
+export function findingWords(finding: Finding, language: string): { message: string; remedy: string } {
+  const chinese = finding as Finding & { message_zh?: string; remedy_zh?: string };
+  const isChinese = language === "zh";
+  return {
+    message: (isChinese && chinese.message_zh) || capital(finding.message),
+    remedy: (isChinese && chinese.remedy_zh) || capital(finding.remedy),
+  };
 }
 
 /** Sentence case. What begins with code stays as it is. */
