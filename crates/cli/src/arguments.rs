@@ -105,6 +105,8 @@ pub(crate) enum Command {
     Cancel(commands::cancel::Cancel),
     /// Try failed runs again now
     Retry(commands::retry::Retry),
+    /// Make runs more or less important
+    Priority(commands::priority::Priority),
     /// Make a new run of one that has ended
     Rerun(commands::rerun::Rerun),
     /// Start no more runs of a job

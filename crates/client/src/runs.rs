@@ -146,9 +146,9 @@ impl Client {
     }
 
     /// Makes a run more or less important.
-    pub async fn prioritise(&self, id: RunId, priority: u16) -> Result<Run, Error> {
+    pub async fn prioritise(&self, id: RunId, request: &PriorityRequest) -> Result<Run, Error> {
         let call = Call::post_repeatable(&["v1", "runs", &id.to_string(), "priority"]);
-        self.ask(call.json(&PriorityRequest { priority })?).await
+        self.ask(call.json(request)?).await
     }
 
     /// Waits until a run has ended: by its news, and by a look now and then. A server that is away for a while is waited

@@ -5,6 +5,12 @@ import { useTranslation } from "react-i18next";
 const CLASSES = ["spare", "deferrable", "standard", "service"] as const;
 const LEVEL_MAX = 100;
 
+/** The priority as requests take it. */
+export const priorityOf = (value: number) => ({
+  class: CLASSES[Math.min(value >> 8, CLASSES.length - 1)] ?? "standard",
+  level: value & 0xff,
+});
+
 /** Class and level of a priority as one number. */
 export function PriorityInput({ value, onChange }: { value: number; onChange: (value: number) => void }) {
   const { t } = useTranslation();

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { PriorityInput } from "@/components/runs/PriorityInput";
+import { PriorityInput, priorityOf } from "@/components/runs/PriorityInput";
 import { Confirm } from "@/components/ui/Confirm";
 import { call } from "@/lib/api/client";
 import type { Run } from "@/lib/api/schema";
@@ -13,7 +13,8 @@ export function PriorityDialog({ run, onClose }: { run: Run; onClose: () => void
   const client = useQueryClient();
   const [priority, setPriority] = useState(run.priority);
   const change = useMutation({
-    mutationFn: () => call("run_prioritise", { path: { run: run.id }, body: { priority } }),
+    mutationFn: () =>
+      call("run_prioritise", { path: { run: run.id }, body: { priority: priorityOf(priority) } }),
     onSuccess: onClose,
     onSettled: () => rereadRun(client, run.id),
   });

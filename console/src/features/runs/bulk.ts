@@ -1,5 +1,6 @@
 // A bulk action: counted by a preview, then an operation of the servers that goes on whether or not this page stays open.
 import { useQuery } from "@tanstack/react-query";
+import { priorityOf } from "@/components/runs/PriorityInput";
 import { call } from "@/lib/api/client";
 import type { RunAction } from "@/lib/state/run";
 
@@ -14,8 +15,11 @@ export interface BulkWish {
   priority: number | undefined;
 }
 
-const bodyOf = ({ action, runs, q, priority }: BulkWish) =>
-  runs ? { action, runs, priority } : { action, q, priority };
+const bodyOf = ({ action, runs, q, priority }: BulkWish) => ({
+  action,
+  ...(runs ? { runs } : { q }),
+  ...(priority === undefined ? {} : { priority: priorityOf(priority) }),
+});
 
 export const usePreview = (wish: BulkWish, enabled: boolean) =>
   useQuery({

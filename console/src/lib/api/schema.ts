@@ -79,7 +79,7 @@ export type BulkOperationPage = { items: Array<BulkOperation>; next_cursor?: str
 export type BulkPreview = { counts: RunCounts; sample: Array<RunId>; };
 
 /** What to do, and with which runs: those of `q`, those of `runs`, or all. */
-export type BulkRequest = { action: BulkAction; all?: boolean; expected_max?: number | null; preview?: boolean; priority?: number | null; q?: string; runs?: Array<RunId>; };
+export type BulkRequest = { action: BulkAction; all?: boolean; expected_max?: number | null; preview?: boolean; priority?: (Priority | null); q?: string; runs?: Array<RunId>; };
 
 /** How far an operation is. */
 export type BulkState = "running" | "done" | "stopped";
@@ -522,7 +522,7 @@ export type Preview = { description: Description; moments: Array<Planned>; zone:
 export type Priority = JobSpecPriority;
 
 /** A wish that a run is more or less important. */
-export type PriorityRequest = { priority: number; };
+export type PriorityRequest = { priority: Priority; };
 
 /** An error. */
 export type Problem = { code: string; detail: string; errors?: Array<FieldProblem>; instance?: string | null; request_id?: string | null; retry: string; status: number; title: string; type: string; };

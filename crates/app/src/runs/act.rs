@@ -1,8 +1,9 @@
 //! Ending a run, and not waiting for its back-off. The owner of its cell does it.
 
 use mainspring_model::{ErrorCode, Run, RunId, RunState};
-use mainspring_wire::api;
+use mainspring_wire::api::{self, PriorityRequest};
 
+use super::head::priority_from;
 use crate::app::App;
 use crate::audit::Entry;
 use crate::error::{Error, Result};
@@ -40,10 +41,16 @@ impl App {
         &self,
         caller: &Caller,
         run: RunId,
-        priority: u16,
+        request: &PriorityRequest,
         condition: Precondition,
     ) -> Result<api::Run> {
         let row = self.find_run(caller, Operation::RunPrioritise, run).await?;
+        let priority = match priority_from(&request.priority, "") {
+            Ok(priority) => priority,
+            Err(error) => {
+                return self.refused(run_entry(self, caller, Operation::RunPrioritise, &row), error).await;
+            }
+        };
         let command = |by| Command::Prioritise { run, by, priority };
         self.act(caller, Operation::RunPrioritise, row, condition, command).await
     }

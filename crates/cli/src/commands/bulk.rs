@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use mainspring_client::api::{BulkAction, BulkOperation, BulkRequest, BulkState};
+use serde_json::Value;
 
 use crate::ask::confirm;
 use crate::context::Context;
@@ -14,6 +15,20 @@ use crate::output::{count, plain};
 /// The first look at an operation comes soon, the following ones ever later.
 const LOOK_FIRST: Duration = Duration::from_millis(20);
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// What is done.
+#[derive(Debug, Clone)]
+pub(crate) struct Deed {
+    pub(crate) action: BulkAction,
+    /// The priority that runs get.
+    pub(crate) priority: Option<Value>,
+}
+
+impl From<BulkAction> for Deed {
+    fn from(action: BulkAction) -> Self {
+        Self { action, priority: None }
+    }
+}
 
 /// Which runs are meant.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +57,7 @@ impl<'a> Which<'a> {
 /// Does `action` to all that are meant, after the person said yes.
 pub(crate) async fn act(
     context: &Context,
-    action: BulkAction,
+    deed: impl Into<Deed>,
     verb: &str,
     which: Which<'_>,
     yes: bool,
@@ -53,8 +68,9 @@ pub(crate) async fn act(
         (Which::All, Some(namespace)) => (format!("namespace:{namespace}"), false),
         (Which::All, None) => (String::new(), true),
     };
+    let Deed { action, priority } = deed.into();
     let request =
-        BulkRequest { action, q, runs: Vec::new(), all, priority: None, preview: true, expected_max: None };
+        BulkRequest { action, q, runs: Vec::new(), all, priority, preview: true, expected_max: None };
     let counts = context.client.preview_bulk(&request).await?.counts;
     if counts.matched == 0 {
         context.output.say("no run matches");

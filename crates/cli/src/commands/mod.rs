@@ -25,6 +25,7 @@ pub(crate) mod namespace;
 pub(crate) mod node;
 pub(crate) mod nodes;
 pub(crate) mod pause;
+pub(crate) mod priority;
 pub(crate) mod queue;
 pub(crate) mod rerun;
 pub(crate) mod retry;
@@ -110,6 +111,7 @@ fn ask(command: Command, global: &Global, output: Output) -> Result<ExitCode, Fa
             Command::Trigger(command) => command.run(context).await,
             Command::Simulate(command) => command.run(context).await,
             Command::Runs(command) => command.run(context).await,
+            Command::Priority(command) => command.run(context).await,
             Command::Queue(command) => command.run(context).await,
             Command::Nodes(command) => command.run(context).await,
             Command::Describe(command) => command.run(context).await,

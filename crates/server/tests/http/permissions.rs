@@ -237,7 +237,7 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
         Operation::RunLogs => sample("GET", run(world, target, "/logs").await),
         Operation::RunCancel => sample("POST", run(world, target, "/cancel").await),
         Operation::RunPrioritise => {
-            with("POST", run(world, target, "/priority").await, json!({"priority": 7}))
+            with("POST", run(world, target, "/priority").await, json!({"priority": "service"}))
         }
         Operation::RunRetry => sample("POST", run(world, target, "/retry").await),
         Operation::RunRerun => sample("POST", run(world, target, "/rerun").await),

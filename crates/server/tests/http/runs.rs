@@ -164,8 +164,8 @@ async fn runs_are_counted_paged_both_ways_and_made_more_important() {
     assert_eq!(seen(&found(&format!("q=id:{other}")).await), [other]);
     found("q=text:LOAD%20by:admin").await["items"].as_array().filter(|all| all.len() == 1).expect("one");
     let path = format!("/v1/runs/{}/priority", ids[4]);
-    let run = world.post(&path, json!({"priority": 65535})).await.expect(202);
-    assert_eq!(run["priority"], 65535);
+    let run = world.post(&path, json!({"priority": "service"})).await.expect(202);
+    assert_eq!(run["priority"], 3 * 256 + 50);
     let queue = world.get("/v1/queue?namespace=acme").await.expect(200);
     assert!(
         queue["items"].as_array().is_some_and(|items| items.iter().any(|one| one["first"] == json!(ids[4]))),
@@ -175,7 +175,8 @@ async fn runs_are_counted_paged_both_ways_and_made_more_important() {
     assert!(
         timeline["items"].as_array().is_some_and(|all| all.iter().any(|one| one["kind"] == "prioritised"))
     );
-    world.post(&path, json!({"priority": 65536})).await.problem(422, "invalid_request");
+    let wrong = world.post(&path, json!({"priority": {"level": 101}})).await.problem(422, "invalid_request");
+    assert_eq!(wrong["errors"][0]["path"], "priority.level", "{wrong}");
     world.get("/v1/runs?order=took").await.problem(422, "invalid_request");
 }
 
@@ -386,7 +387,7 @@ async fn a_bulk_operation_goes_on_by_itself_within_what_its_starter_may_do() {
     let mine = [world.run("acme", "etl").await, world.run("acme", "etl").await];
     let theirs = world.run("rival", "etl").await;
     let ann = world.somebody("ann", Some("acme"), Some("operator")).await;
-    let body = json!({"action": "prioritise", "all": true, "priority": 7, "preview": false});
+    let body = json!({"action": "prioritise", "all": true, "priority": {"class": "spare", "level": 7}, "preview": false});
     let started = world.call(&ann, "POST", "/v1/runs/bulk", Some(&body)).await.expect(202);
     assert_eq!((&started["matched"], &started["by"]), (&json!(2), &json!("ann")), "{started}");
     let path = format!("/v1/runs/bulk/{}", text(&started["id"]));

@@ -2,6 +2,7 @@
 
 use mainspring_model::{BulkId, Namespace, RunId};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::{RunCounts, Time};
@@ -22,9 +23,10 @@ pub struct BulkRequest {
     /// Every run that the caller may act on, instead of a query.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all: bool,
-    /// The priority that `prioritise` gives them.
+    /// How urgent `prioritise` makes them: `standard`, `service`, …, or `{class, level}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub priority: Option<u16>,
+    #[schema(value_type = Option<mainspring_model::spec::Priority>)]
+    pub priority: Option<Value>,
     /// Only count. The default: to act, say `false`.
     #[serde(default = "yes")]
     pub preview: bool,

@@ -239,11 +239,12 @@ pub struct CancelRequest {
 }
 
 /// A wish that a run is more or less important.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PriorityRequest {
-    /// Larger goes first.
-    pub priority: u16,
+    /// How urgent, as in a job file: `standard`, `service`, …, or `{class, level}`.
+    #[schema(value_type = mainspring_model::spec::Priority)]
+    pub priority: Value,
 }
 
 impl From<&mainspring_model::Usage> for Usage {

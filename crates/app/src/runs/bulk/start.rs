@@ -17,6 +17,7 @@ use crate::query::Filter;
 use crate::record;
 use crate::runs::act::applies;
 use crate::runs::counts::Tally;
+use crate::runs::head::priority_from;
 
 impl App {
     /// Counts the runs that an action would be done to.
@@ -59,10 +60,15 @@ impl App {
         }
         request.runs.sort_unstable_by_key(|run| Reverse(*run));
         request.runs.dedup();
+        let priority = match request.priority.as_ref().map(|priority| priority_from(priority, "")).transpose()
+        {
+            Ok(priority) => priority,
+            Err(error) => return self.refused(entry, error).await,
+        };
         let id = self.random.bulk_id(now);
         let asked = Asked {
             action: request.action,
-            priority: request.priority,
+            priority,
             q: request.q,
             all: request.all,
             runs: request.runs,
@@ -142,7 +148,7 @@ fn check(request: &BulkRequest) -> Result<()> {
     if request.runs.len() > BULK_RUNS_MAX {
         return refuse("runs", &format!("at most {BULK_RUNS_MAX} runs can be named; use a query"));
     }
-    match (request.action, request.priority) {
+    match (request.action, &request.priority) {
         (BulkAction::Prioritise, None) => refuse("priority", "say which priority they get"),
         (BulkAction::Prioritise, Some(_)) | (_, None) => Ok(()),
         (_, Some(_)) => refuse("priority", "only `prioritise` gives a priority"),

@@ -169,7 +169,7 @@ async fn prioritise(
     Json(request): Json<PriorityRequest>,
 ) -> Answer {
     let run: RunId = path.read("run")?;
-    let run = edge.app.prioritise(&caller, run, request.priority, condition(&headers)?).await?;
+    let run = edge.app.prioritise(&caller, run, &request, condition(&headers)?).await?;
     tagged(StatusCode::ACCEPTED, &run, run.version)
 }
 
