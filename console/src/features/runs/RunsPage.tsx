@@ -14,6 +14,7 @@ import { Face } from "@/components/ui/Face";
 import { TableSkeleton } from "@/components/ui/TableSkeleton";
 import { ApiError } from "@/lib/api/client";
 import { apiCommand, cliRuns } from "@/lib/commands";
+import { millis, shortTime } from "@/lib/time/format";
 import { BulkBar } from "./BulkBar";
 import { BulkDialog, type BulkTarget } from "./BulkDialog";
 import { BulkProgress } from "./BulkProgress";
@@ -22,6 +23,9 @@ import { RunsToolbar } from "./RunsToolbar";
 import { useSelection } from "./useSelection";
 import { ViewsBar } from "./ViewsBar";
 import "./runs.css";
+
+/** A page with fewer runs than this was cut by the budget of a search. */
+const FEW = 20;
 
 export function RunsPage() {
   const { t, i18n } = useTranslation();
@@ -46,17 +50,22 @@ export function RunsPage() {
     query.hasNextPage && !isFull
       ? () => void (!query.isFetchingNextPage && query.fetchNextPage())
       : undefined;
+  const last = query.data?.pages.at(-1);
+  // Few passed: what was looked through is told, not only what was found.
+  const searchedTo = last && last.items.length < FEW ? last.searched_to : undefined;
   const footer = isFull
     ? t("runs.full")
     : query.hasNextPage
-      ? t("runs.loading_more")
+      ? searchedTo
+        ? t("runs.searched_to", { at: shortTime(millis(searchedTo) ?? 0, Date.now(), zone) })
+        : t("runs.loading_more")
       : rows.length > 20 && t("runs.end");
 
   return (
     <div className="ms-page" data-fixed>
       <RunsToolbar
-        rows={rows}
-        hasMore={query.hasNextPage}
+        q={problem ? "" : q}
+        ns={ns}
         columns={chosen(cols)}
         onColumns={(next) =>
           void navigate({

@@ -4,23 +4,22 @@ import { useTranslation } from "react-i18next";
 import { COLUMNS, type ColumnId } from "@/components/runs/columns";
 import { CopyAs } from "@/components/ui/Copy";
 import { PageHeader } from "@/components/ui/PageHeader";
-import type { Run } from "@/lib/api/schema";
+import { RunsCount } from "./RunsCount";
 
 interface RunsToolbarProps {
-  rows: Run[];
-  hasMore: boolean;
+  q: string;
+  ns: string | undefined;
   columns: ColumnId[];
   onColumns: (columns: ColumnId[]) => void;
   cli: string;
   http: string;
 }
 
-export function RunsToolbar({ rows, hasMore, columns, onColumns, cli, http }: RunsToolbarProps) {
-  const { t, i18n } = useTranslation();
-  const count = new Intl.NumberFormat(i18n.language).format(rows.length);
+export function RunsToolbar({ q, ns, columns, onColumns, cli, http }: RunsToolbarProps) {
+  const { t } = useTranslation();
   const chevron = <IconChevronDown size={14} />;
   return (
-    <PageHeader title={t("nav.runs")} note={rows.length > 0 && `${hasMore ? "≥ " : ""}${count}`}>
+    <PageHeader title={t("nav.runs")} note={<RunsCount q={q} ns={ns} />}>
       <Menu closeOnItemClick={false}>
         <Menu.Target>
           <Button rightSection={chevron} className="ms-hide-phone">
