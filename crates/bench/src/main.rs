@@ -1,9 +1,10 @@
 //! Measurements beside their limits: `cargo run --release -p mainspring-bench -- engine`, `-- store`,
-//! `-- triggers` or `-- e2e`.
+//! `-- triggers`, `-- e2e` or `-- console`.
 //!
 //! Each subcommand is a folder that fills a [`table::Table`]; printing, JSON and bars are the table's. A bar
 //! that is missed makes the exit code non-zero, unless `--no-bars` says that nobody judges.
 
+mod console;
 mod cpu_time;
 mod e2e;
 mod engine;
@@ -45,6 +46,8 @@ enum Subject {
     Triggers(triggers::Options),
     /// Whole runs through the real processes, beside spawns, commits and an echo.
     E2e(e2e::Options),
+    /// Requests of the console's pages on a long history, alone and at a rate.
+    Console(console::Options),
     /// Sends JSON back: the limit of a server of the same kind.
     #[command(hide = true)]
     Echo,
@@ -57,6 +60,7 @@ fn main() -> Result<ExitCode> {
         Subject::Store(options) => store::run(options)?,
         Subject::Triggers(options) => triggers::run(options)?,
         Subject::E2e(options) => e2e::run(options)?,
+        Subject::Console(options) => console::run(options)?,
         Subject::Echo => return e2e::serve_echo().map(|()| ExitCode::SUCCESS),
     };
     table.print();

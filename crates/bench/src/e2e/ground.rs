@@ -68,21 +68,31 @@ impl Drop for Folder {
 }
 
 /// A running cluster of one node.
-pub(super) struct Ground {
+pub(crate) struct Ground {
     server: Child,
     agent: Child,
-    pub(super) address: SocketAddr,
-    pub(super) token: String,
+    pub(crate) address: SocketAddr,
+    pub(crate) token: String,
     pub(super) crew: Crew,
     /// Last, so that the processes are reaped before it goes.
-    pub(super) folder: Folder,
+    pub(crate) folder: Folder,
 }
 
 impl Ground {
-    pub(super) async fn start(binary: &Path, databases: &Databases) -> Result<Self> {
+    pub(crate) async fn start(binary: &Path, databases: &Databases) -> Result<Self> {
+        Self::start_for_many(binary, databases, 0).await
+    }
+
+    /// The same, for so many connections beyond the ordinary from this machine alone.
+    pub(crate) async fn start_for_many(binary: &Path, databases: &Databases, more: usize) -> Result<Self> {
         let folder = Folder::new()?;
         let address = free_address()?;
         let server = folder.start(binary, "server.log", |command| {
+            if more > 0 {
+                for limit in ["CONNECTIONS_MAX", "CONNECTIONS_PER_ADDRESS_MAX"] {
+                    command.env(format!("MAINSPRING_SERVER__{limit}"), (more + 10_000).to_string());
+                }
+            }
             command.args(["server", "--store", &databases.ours, "--listen", &address.to_string(), "--data"]);
             command.arg(folder.path("server"));
         })?;
@@ -107,16 +117,16 @@ impl Ground {
         Ok(ground)
     }
 
-    pub(super) async fn connect(&self) -> Result<Connection> {
+    pub(crate) async fn connect(&self) -> Result<Connection> {
         Connection::open(self.address).await
     }
 
-    pub(super) fn request(&self, method: &str, path: &str, body: Option<&Value>) -> Request {
+    pub(crate) fn request(&self, method: &str, path: &str, body: Option<&Value>) -> Request {
         Request::new(method, path, &self.token, body)
     }
 
     /// Waits until so many nodes take work.
-    pub(super) async fn until_nodes(&self, count: usize) -> Result<()> {
+    pub(crate) async fn until_nodes(&self, count: usize) -> Result<()> {
         let began = Instant::now();
         let mut connection = self.connect().await?;
         let request = self.request("GET", "/v1/nodes", None);
@@ -132,7 +142,7 @@ impl Ground {
     }
 
     /// Makes a job.
-    pub(super) async fn put_job(&self, name: &str, body: Value) -> Result<()> {
+    pub(crate) async fn put_job(&self, name: &str, body: Value) -> Result<()> {
         let mut spec = body;
         spec["name"] = json!(name);
         let request = self.request("PUT", &format!("/v1/jobs/{name}"), Some(&spec));
@@ -140,7 +150,7 @@ impl Ground {
     }
 
     /// How many runs have ended well so far; an error when one did not.
-    pub(super) async fn succeeded(&self, connection: &mut Connection) -> Result<u64> {
+    pub(crate) async fn succeeded(&self, connection: &mut Connection) -> Result<u64> {
         let stats = connection.json(&self.request("GET", "/v1/stats", None)).await?;
         let total = &stats["total"];
         for ill in ["final_failed", "cancelled", "skipped"] {
@@ -150,7 +160,7 @@ impl Ground {
     }
 
     /// Waits until so many runs have ended well.
-    pub(super) async fn until_succeeded(&self, connection: &mut Connection, count: u64) -> Result<()> {
+    pub(crate) async fn until_succeeded(&self, connection: &mut Connection, count: u64) -> Result<()> {
         let began = Instant::now();
         loop {
             let succeeded = self.succeeded(connection).await?;

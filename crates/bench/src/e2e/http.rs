@@ -10,10 +10,10 @@ use tokio::net::TcpStream;
 
 /// A request, ready to be sent again and again.
 #[derive(Debug, Clone)]
-pub(super) struct Request(Vec<u8>);
+pub(crate) struct Request(Vec<u8>);
 
 impl Request {
-    pub(super) fn new(method: &str, path: &str, token: &str, body: Option<&Value>) -> Self {
+    pub(crate) fn new(method: &str, path: &str, token: &str, body: Option<&Value>) -> Self {
         let body = body.map(Value::to_string).unwrap_or_default();
         let head = format!(
             "{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\
@@ -32,14 +32,14 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(super) async fn open(address: SocketAddr) -> Result<Self> {
+    pub(crate) async fn open(address: SocketAddr) -> Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, read: Vec::with_capacity(4096) })
     }
 
     /// Sends a request; tells the body of a good answer.
-    pub(super) async fn call(&mut self, request: &Request) -> Result<&[u8]> {
+    pub(crate) async fn call(&mut self, request: &Request) -> Result<&[u8]> {
         self.stream.write_all(&request.0).await?;
         self.read.clear();
         let (status, body, end) = loop {
@@ -58,7 +58,7 @@ impl Connection {
         Ok(body)
     }
 
-    pub(super) async fn json(&mut self, request: &Request) -> Result<Value> {
+    pub(crate) async fn json(&mut self, request: &Request) -> Result<Value> {
         Ok(serde_json::from_slice(self.call(request).await?)?)
     }
 }
