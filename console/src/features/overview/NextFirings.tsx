@@ -9,7 +9,7 @@ const SHOWN = 6;
 export function NextFirings({ triggers }: { triggers: JobTrigger[] }) {
   const { t, i18n } = useTranslation();
   const next = triggers
-    .filter((trigger) => trigger.next && !trigger.pause)
+    .filter((trigger) => trigger.next && !trigger.pause && !trigger.job_pause)
     .sort((a, b) => (millis(a.fires_at ?? a.next) ?? 0) - (millis(b.fires_at ?? b.next) ?? 0))
     .slice(0, SHOWN);
   return (
@@ -29,7 +29,7 @@ export function NextFirings({ triggers }: { triggers: JobTrigger[] }) {
             >
               {trigger.job_name}
             </Link>
-            <span className="ms-muted">
+            <span className="ms-muted ms-next-when">
               {i18n.language === "zh" ? trigger.description.zh : trigger.description.en}
             </span>
           </li>
