@@ -35,8 +35,10 @@ const freePort = () =>
   });
 
 export class World {
-  static async start() {
+  /** Everything on one machine; as a demonstration with `start("demo")`. */
+  static async start(command = "up") {
     const world = new World();
+    world.command = command;
     world.folder = mkdtempSync(join(tmpdir(), "mainspring-console-"));
     // Tasks of a root agent have a uid of their own; they look for the files by which flows let them go on.
     chmodSync(world.folder, 0o711);
@@ -58,7 +60,14 @@ export class World {
   /** Starts the server, with a sign-in link. */
   async up() {
     const folder = process.env.CONSOLE_DIR ? ["--console-dir", process.env.CONSOLE_DIR] : [];
-    const args = ["up", "--data", join(this.folder, "data"), "--listen", `127.0.0.1:${this.port}`, ...folder];
+    const args = [
+      this.command,
+      "--data",
+      join(this.folder, "data"),
+      "--listen",
+      `127.0.0.1:${this.port}`,
+      ...folder,
+    ];
     const child = spawn(BINARY, args, { env: this.environment(), stdio: ["ignore", "pipe", "pipe"] });
     this.server = child;
     this.words = "";
@@ -67,7 +76,9 @@ export class World {
     };
     child.stdout.on("data", take);
     child.stderr.on("data", take);
-    await this.until(() => /#login=\S+/.test(this.words), "the server is up");
+    // A demonstration writes its history first.
+    const patience = this.command === "demo" ? 20 * PATIENCE : PATIENCE;
+    await this.until(() => /#login=\S+/.test(this.words), "the server is up", patience);
     this.link = /http\S+#login=\S+/.exec(this.words)[0];
     const sidecar = /started a sidecar.*pid=(\d+)/.exec(stripVTControlCharacters(this.words));
     if (sidecar) this.sidecar = Number(sidecar[1]);
@@ -135,8 +146,8 @@ export class World {
     return /run_[0-9a-z]+/.exec(text)[0];
   }
 
-  async until(check, what) {
-    const end = Date.now() + PATIENCE;
+  async until(check, what, patience = PATIENCE) {
+    const end = Date.now() + patience;
     while (Date.now() < end) {
       if (await check()) return;
       await new Promise((done) => setTimeout(done, 50));

@@ -61,11 +61,23 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
 
 /// The flows of a person in a real browser, against the real binary.
 pub(crate) fn browse(workspace: &Workspace) -> Result<()> {
+    process::run(&mut in_browser(workspace, "browser")?)
+}
+
+/// Pictures of every page, of a demonstration.
+pub(crate) fn photograph(workspace: &Workspace) -> Result<()> {
+    let mut command = in_browser(workspace, "screenshots")?;
+    command.env("SCREENSHOTS", workspace.target_directory()?.join("screenshots"));
+    process::run(command.env("DOCS_IMAGES", workspace.path("docs/images")))
+}
+
+/// A script of the console that needs the binary and a browser.
+fn in_browser(workspace: &Workspace, script: &str) -> Result<Command> {
     let chromium = browser::ensure()?;
     let binary = Programs::build(workspace, &[PROGRAM])?.path(PROGRAM);
-    let project = Project::open(workspace)?;
-    let mut command = project.command(&["run", "browser"]);
-    process::run(command.env("MAINSPRING_BINARY", binary).env("CHROMIUM", chromium))
+    let mut command = Project::open(workspace)?.command(&["run", script]);
+    command.env("MAINSPRING_BINARY", binary).env("CHROMIUM", chromium);
+    Ok(command)
 }
 
 impl Project {
