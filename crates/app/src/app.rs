@@ -45,6 +45,8 @@ pub struct Options {
     pub job_ttl: Duration,
     /// How long a caller waits for what is written.
     pub store_wait: Duration,
+    /// The seed of ids; none draws one. Secrets never follow from it.
+    pub ids: Option<[u64; 2]>,
 }
 
 /// The use cases. Each takes a [`Caller`], checks that they may, does it, and writes down that it was done.
@@ -72,6 +74,7 @@ impl Default for Options {
             principal_ttl: Duration::from_secs(5),
             job_ttl: Duration::from_millis(500),
             store_wait: Duration::from_secs(10),
+            ids: None,
         }
     }
 }
@@ -87,7 +90,7 @@ impl App {
             jobs: Jobs::new(options.job_ttl),
             held_files: HeldFiles::new(options.job_ttl),
             node_names: NodeNames::default(),
-            random: Random::new(),
+            random: options.ids.map_or_else(Random::new, Random::seeded),
             bulk_wake: Notify::new(),
             // By default longer than it takes to replace an owner that died, and less than callers wait.
             confirm_wait: options.store_wait * 2,

@@ -15,6 +15,7 @@ pub mod audit;
 mod calendars;
 mod cell_count;
 mod cluster;
+mod command_event;
 mod content_range;
 mod doctor;
 mod error;

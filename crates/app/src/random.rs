@@ -28,7 +28,7 @@ impl Random {
         Self::seeded([half(0), half(8)])
     }
 
-    /// A source with this seed, for tests.
+    /// A source with this seed, for what must come out the same again.
     pub fn seeded(seed: [u64; 2]) -> Self {
         Self { seed, count: AtomicU64::new(0) }
     }

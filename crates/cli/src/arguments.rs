@@ -81,6 +81,8 @@ impl Global {
 pub(crate) enum Command {
     /// Start everything on this machine: scheduler, API, agent and an embedded store
     Up(commands::up::Up),
+    /// Start the same with a made-up company and weeks of its history, to look around
+    Demo(commands::demo::Demo),
     /// Submit a command, a script or a job file as one run
     Submit(commands::submit::Submit),
     /// Submit a run of a job

@@ -4,6 +4,7 @@
 
 mod clusters;
 mod crashes;
+mod demo;
 mod disks;
 mod encrypted;
 mod handlers;

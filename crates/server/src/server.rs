@@ -373,7 +373,7 @@ fn open_artifacts(options: &Options) -> Result<Arc<dyn Artifacts>, Error> {
     Ok(Arc::new(Repository(Blobs::open(&url).map_err(Error::Artifacts)?)))
 }
 
-fn open_vault(options: &Options) -> Result<Vault, Error> {
+pub(crate) fn open_vault(options: &Options) -> Result<Vault, Error> {
     let default = options.data.join("logs");
     let folder = match &options.logs {
         None => default,

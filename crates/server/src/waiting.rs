@@ -64,7 +64,8 @@ async fn until_there(url: &str) -> Result<Arc<dyn Store>> {
     }
 }
 
-async fn open_now(url: &str) -> Result<Arc<dyn Store>> {
+/// Opens the store once, and brings it up to date.
+pub(crate) async fn open_now(url: &str) -> Result<Arc<dyn Store>> {
     let store = crate::server::stores().open(url).await?;
     for step in store.migrate().await? {
         info!(step = step.number, name = %step.name, "the store was brought up to date");

@@ -60,6 +60,14 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
+    /// Build the same and start a demonstration: a made-up company with two weeks of history.
+    Demo {
+        /// Further arguments for `mainspring demo`.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Take pictures of every page of the console, of a demonstration, into `target/screenshots`; and those of the docs.
+    Screenshots,
     /// Start PostgreSQL and MariaDB (or MySQL) and run a command against them.
     Db {
         /// The command to run; without one, print the two URLs and wait for Ctrl-C.
@@ -90,7 +98,9 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Chaos(arguments) => commands::chaos::run(&workspace, arguments),
         Command::Console(arguments) => commands::console::run(&workspace, &arguments),
         Command::Generate => commands::generate::run(&workspace),
-        Command::Up { arguments } => commands::up::run(&workspace, &arguments),
+        Command::Up { arguments } => commands::up::run(&workspace, "up", &arguments),
+        Command::Demo { arguments } => commands::up::run(&workspace, "demo", &arguments),
+        Command::Screenshots => commands::screenshots::run(&workspace),
         Command::Db { command } => commands::db::run(&command),
     }
 }

@@ -3,7 +3,7 @@
 
 use mainspring_model::Timestamp;
 use mainspring_store::Outcome;
-use mainspring_wire::api::{LoginCode, Role};
+use mainspring_wire::api::{LoginCode, LoginCodeRequest, Role};
 
 use super::documents::{GrantDocument, LoginCodeDocument, TokenDocument};
 use super::sessions::{login_code, write_code};
@@ -13,6 +13,7 @@ use crate::audit::{self, Entry};
 use crate::error::Result;
 use crate::limits::LOGIN_CODE_TTL_DEFAULT;
 use crate::operation::Operation;
+use crate::principal::Caller;
 use crate::record;
 use crate::secret::SecretKind;
 
@@ -74,6 +75,12 @@ impl App {
         let entry = self.bootstrap_entry(Operation::LoginCodeCreate, FIRST_ADMIN);
         self.journal.write(vec![write_code(hash, &document, expires_at)], entry).await?;
         Ok(login_code(code, expires_at))
+    }
+
+    /// A code that opens one session of whoever has this token.
+    pub async fn issue_login_code_of(&self, token: &str) -> Result<LoginCode> {
+        let caller = Caller::new(self.authenticate(token).await?);
+        self.create_login_code(&caller, LoginCodeRequest::default()).await
     }
 
     fn admin_token(&self, now: Timestamp) -> (String, mainspring_store::Write) {

@@ -11,6 +11,7 @@ pub(crate) mod cancel;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod delete;
+pub(crate) mod demo;
 pub(crate) mod describe;
 mod difference;
 pub(crate) mod doctor;
@@ -58,6 +59,7 @@ pub(crate) fn run(arguments: Arguments, output: Output) -> Result<ExitCode, Fail
     refuse_of_clients(&global, &arguments.command)?;
     match arguments.command {
         Command::Up(command) => command.run(&global, output),
+        Command::Demo(command) => command.run(&global, output),
         Command::Server(command) => command.run(&global, output),
         Command::Agent(command) => command.run(&global, output),
         Command::Sidecar(command) => command.run(),
@@ -73,7 +75,7 @@ pub(crate) fn run(arguments: Arguments, output: Output) -> Result<ExitCode, Fail
 /// Roles do not talk to the API: an option that would be ignored there is refused, with the one that was meant.
 fn refuse_of_clients(global: &Global, command: &Command) -> Result<(), Failure> {
     let (role, of_url) = match command {
-        Command::Up(_) | Command::Server(_) => {
+        Command::Up(_) | Command::Demo(_) | Command::Server(_) => {
             ("a server", "`--listen ADDRESS` says where it listens, `--public-url URL` how others reach it")
         }
         Command::Agent(_) => ("an agent", "`--server URL` names the scheduler that it joins"),
@@ -138,6 +140,7 @@ fn ask(command: Command, global: &Global, output: Output) -> Result<ExitCode, Fa
             Command::Top(command) => command.run(context).await,
             Command::Whoami(command) => command.run(context).await,
             Command::Up(_)
+            | Command::Demo(_)
             | Command::Server(_)
             | Command::Agent(_)
             | Command::Sidecar(_)

@@ -41,24 +41,36 @@ impl Up {
         // Its own server is one of those.
         agent.ca_file = agent.ca_file.or_else(|| server.ca_file.clone());
         let ca_file = config.client.ca_file.or_else(|| agent.ca_file.clone());
-        roles::run(&config.log, serve(server, agent, ca_file, output))
+        let everything = Everything { server, agent, ca_file, guest: Guest::FirstAdmin };
+        roles::run(&config.log, serve(everything, output))
     }
 }
 
-async fn serve(
-    mut options: mainspring_server::Options,
-    mut agent: mainspring_agent::Options,
-    ca_file: Option<PathBuf>,
-    output: Output,
-) -> Result<ExitCode, Failure> {
+/// All that is started on one machine.
+pub(crate) struct Everything {
+    pub(crate) server: mainspring_server::Options,
+    pub(crate) agent: mainspring_agent::Options,
+    pub(crate) ca_file: Option<PathBuf>,
+    pub(crate) guest: Guest,
+}
+
+/// Whom the printed link signs in, and how they are greeted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Guest {
+    /// The first admin.
+    FirstAdmin,
+    /// Whose token is in the data folder: the visitor of a demonstration.
+    Visitor,
+}
+
+pub(crate) async fn serve(everything: Everything, output: Output) -> Result<ExitCode, Failure> {
+    let Everything { server: mut options, mut agent, ca_file, guest } = everything;
     raise_open_files();
     let stop = Stop::new()?.listen();
     let data = options.data.clone();
     // Before anything is made: a busy port must leave no folder and no sidecar behind.
     roles::check_port(options.listen).await?;
-    make_folders(&options).map_err(|error| {
-        Failure::failed(format!("data folder {}: {error}", data.display())).hint(roles::OTHER_DATA)
-    })?;
+    make_folders(&options)?;
     let task_user = roles::task_user::settle(&mut agent, &data)?;
     let node = node(&agent).await?;
     options.resident = Some(node);
@@ -71,7 +83,11 @@ async fn serve(
     let agent = joined(&server, &data, agent, node).await?;
     let pid_file = PidFile::write(data.join("pid"))?;
     let url = server.url().to_owned();
-    let login = server.app().issue_login_code().await.map_err(failed)?;
+    let login = match guest {
+        Guest::FirstAdmin => server.app().issue_login_code().await,
+        Guest::Visitor => server.app().issue_login_code_of(fs::read_to_string(&token_file)?.trim()).await,
+    };
+    let login = login.map_err(failed)?;
     let ca_file = ca_file.map(std::path::absolute).transpose()?;
     let target = Target { url: url.clone(), token: None, token_file: Some(token_file), ca_file };
     Targets::remember(LOCAL, target)?;
@@ -79,7 +95,7 @@ async fn serve(
     let server_stop = CancellationToken::new();
     let serving = tokio::spawn(server.run(server_stop.clone()));
     let mut agent = tokio::spawn(mainspring_agent::run(agent, stop.clone().cancelled_owned()));
-    welcome(output, &url, &login.path, &task_user);
+    welcome(output, guest, &url, &login.path, &task_user);
     roles::ready();
     let ended = tokio::select! {
         () = stop.cancelled() => (&mut agent).await,
@@ -111,7 +127,13 @@ impl Drop for PidFile {
 
 /// Tasks of other users pass through the data folder to the agent's. What the server keeps in it is closed by its own mode,
 /// also where an earlier version left it open in a closed folder.
-fn make_folders(options: &mainspring_server::Options) -> io::Result<()> {
+pub(crate) fn make_folders(options: &mainspring_server::Options) -> Result<(), Failure> {
+    try_make_folders(options).map_err(|error| {
+        Failure::failed(format!("data folder {}: {error}", options.data.display())).hint(roles::OTHER_DATA)
+    })
+}
+
+fn try_make_folders(options: &mainspring_server::Options) -> io::Result<()> {
     make_passable(&options.data)?;
     let folders = [(&options.logs, "logs"), (&options.artifacts, "artifacts")];
     for (_, name) in folders.into_iter().filter(|(elsewhere, _)| elsewhere.is_none()) {
@@ -192,18 +214,27 @@ async fn is_good(server: &Server, path: &Path) -> bool {
     !known.is_err_and(|error| error.code == ErrorCode::Unauthenticated)
 }
 
-fn welcome(output: Output, url: &str, login: &str, task_user: &str) {
+fn welcome(output: Output, guest: Guest, url: &str, login: &str, task_user: &str) {
+    let (what, next) = match guest {
+        Guest::FirstAdmin => ("Mainspring is up", "`mainspring up`"),
+        Guest::Visitor => ("The demonstration, with made-up data, is up", "`mainspring demo`"),
+    };
+    let tries = match guest {
+        Guest::FirstAdmin => ["submit --wait -- echo hello", "runs", "top"],
+        Guest::Visitor => ["runs -A --state final_failed", "trigger list -n linden/data", "doctor"],
+    };
     output.say(format!(
-        "Mainspring is up at {url}\n\
+        "{what} at {url}\n\
          Sign in once with {url}{login}\n\
          {task_user}\n\
          \n\
          Try, in another terminal:\n  \
-           mainspring submit --wait -- echo hello\n  \
-           mainspring runs\n  \
-           mainspring top\n\
+           mainspring {}\n  \
+           mainspring {}\n  \
+           mainspring {}\n\
          \n\
-         Ctrl-C stops it; tasks that run go on, for a day at most, and are found again by the next `mainspring up`."
+         Ctrl-C stops it; tasks that run go on, for a day at most, and are found again by the next {next}.",
+        tries[0], tries[1], tries[2]
     ));
 }
 
@@ -230,7 +261,7 @@ mod tests {
         let options = mainspring_server::Options::new(store, &data);
         let mode = |name: &str| fs::metadata(data.join(name)).unwrap().permissions().mode() & 0o777;
         for _ in 0..2 {
-            make_folders(&options).unwrap();
+            make_folders(&options).unwrap_or_else(|_| panic!("no folders"));
             assert_eq!(["", "logs", "artifacts", "store.db"].map(mode), [0o711, 0o700, 0o700, 0o600]);
             // An earlier version relied on the folder around them.
             for name in ["logs", "store.db"] {

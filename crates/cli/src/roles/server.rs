@@ -39,6 +39,11 @@ pub(crate) struct ServerFlags {
 }
 
 impl ServerFlags {
+    /// Those of an embedded store in this folder, as a demonstration has it.
+    pub(crate) fn embedded(data: PathBuf, listen: Option<String>, console_dir: Option<PathBuf>) -> Self {
+        Self { data: Some(data), listen, console_dir, ..Self::default() }
+    }
+
     /// The data directory.
     pub(crate) fn data(&self, config: &ServerConfig) -> PathBuf {
         self.data.clone().or_else(|| config.data.clone()).unwrap_or_else(|| DATA.into())

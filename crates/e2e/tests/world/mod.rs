@@ -37,6 +37,8 @@ pub(crate) struct World {
     agents: Vec<Agent>,
     /// Who signs the certificates of servers, when they have some.
     authority: Option<Authority>,
+    /// How much history a demonstration has.
+    demo_days: u32,
 }
 
 struct Server {
@@ -74,6 +76,15 @@ impl World {
         world
     }
 
+    /// A demonstration with so many days of history.
+    pub(crate) fn demo(days: u32) -> Self {
+        let mut world = Self::empty(Store::Sqlite);
+        std::fs::set_permissions(world.folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
+        world.demo_days = days;
+        world.add("server", "demo", None);
+        world
+    }
+
     /// A server and one agent.
     pub(crate) fn new(store: Store) -> Self {
         let mut world = Self::bare(store);
@@ -92,6 +103,7 @@ impl World {
             servers: Vec::new(),
             agents: Vec::new(),
             authority: None,
+            demo_days: 0,
         };
         if rustix::process::geteuid().is_root() {
             world.set("AGENT__TASK_USER", "root");
@@ -175,7 +187,11 @@ impl World {
         let server = self.server(name);
         let mut command = self.binary();
         command.args([server.role, "--data"]).arg(self.path(name));
-        command.args(["--store", &self.store, "--listen", &format!("127.0.0.1:{}", server.port)]);
+        command.args(["--listen", &format!("127.0.0.1:{}", server.port)]);
+        match server.role {
+            "demo" => command.args(["--days", &self.demo_days.to_string()]),
+            _ => command.args(["--store", &self.store]),
+        };
         let command = on_disk(server.disk.as_ref(), command);
         let process = Process::start(command, &self.path(&format!("{name}.log")));
         self.server_mut(name).process = Some(process);

@@ -246,7 +246,7 @@ impl Seat {
         }
         reign.audit.extend(audit);
         let request = self.pending.one(reply);
-        self.handle(translate::event(command, request, row));
+        self.handle(command.event(request, row));
     }
 
     fn node(&mut self, input: NodeInput) {

@@ -3,25 +3,9 @@
 use mainspring_app::Operation;
 use mainspring_app::audit::{Entry, Outcome};
 use mainspring_app::ports::{Changed, Command};
-use mainspring_engine::{Cell, Event, LoadedRun, RequestId, TriggerPaused, TriggerRow};
+use mainspring_engine::{Cell, LoadedRun, TriggerPaused, TriggerRow};
 use mainspring_model::Timestamp;
 use mainspring_store::{Transaction, Write};
-
-pub(super) fn event(command: Command, request: RequestId, row: Option<Box<LoadedRun>>) -> Event {
-    match command {
-        Command::Cancel { run, by, kill } => Event::Cancel { request, run, row, by, kill },
-        Command::RetryNow { run, by } => Event::RetryNow { request, run, row, by },
-        Command::Prioritise { run, by, priority } => Event::Prioritise { request, run, row, by, priority },
-        Command::PauseJob { job, pause } => Event::PauseJob { request, job, pause },
-        Command::PauseCell { pause } => Event::PauseCell { request, pause },
-        Command::TriggersChanged { job } => Event::TriggersChanged { request, job },
-        Command::CalendarsChanged => Event::CalendarsChanged { request },
-        Command::Trigger { key, command } => Event::Trigger { request, key, command },
-        Command::Lose { node } => Event::Lose { request, node },
-        Command::Drain { node, deadline } => Event::Drain { request, node, deadline },
-        Command::If { command, .. } => event(*command, request, row),
-    }
-}
 
 /// Whether what a command is about still has the revision that whoever sent it saw. It is compared in the step in which the
 /// command is carried out. What is not in memory is as its row says.

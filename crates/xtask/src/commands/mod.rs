@@ -8,5 +8,6 @@ pub(crate) mod cron;
 pub(crate) mod db;
 pub(crate) mod generate;
 pub(crate) mod rules;
+pub(crate) mod screenshots;
 pub(crate) mod test;
 pub(crate) mod up;

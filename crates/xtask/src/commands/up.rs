@@ -1,4 +1,5 @@
-//! `cargo xtask up`: builds what is stale, then starts everything on this machine (`mainspring up`, in release).
+//! `cargo xtask up` and `cargo xtask demo`: build what is stale, then start everything on this machine (`mainspring up` or
+//! `mainspring demo`, in release).
 //!
 //! Ctrl-C is the program's own to interpret; its exit code becomes ours.
 
@@ -13,13 +14,13 @@ use crate::interrupt::Interrupted;
 use crate::process;
 use crate::workspace::Workspace;
 
-pub(crate) fn run(workspace: &Workspace, arguments: &[OsString]) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &Workspace, role: &str, arguments: &[OsString]) -> Result<ExitCode> {
     build_console(workspace)?;
     process::run(&mut workspace.cargo(&["build", "--release", "--package", "mainspring-cli"]))
         .context("the program does not build")?;
     let target = workspace.target_directory()?;
     let mut command = process::command(target.join("release").join("mainspring"));
-    command.arg("up").args(arguments);
+    command.arg(role).args(arguments);
     Ok(exit_code(process::run_attached(&mut command)?))
 }
 

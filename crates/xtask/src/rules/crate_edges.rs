@@ -43,7 +43,16 @@ const ALLOWED: &[Edges] = &[
         to: &["model", "store", "store-sql", "store-mem", "engine", "wire", "blob", "app", "console"],
         to_in_tests: &["client"],
     },
-    Edges { from: "cli", to: &["model", "wire", "client", "server", "agent", "sidecar"], to_in_tests: &[] },
+    Edges {
+        from: "demo",
+        to: &["model", "store", "store-mem", "engine", "wire", "app"],
+        to_in_tests: &["store-sql"],
+    },
+    Edges {
+        from: "cli",
+        to: &["model", "wire", "client", "server", "agent", "sidecar", "demo"],
+        to_in_tests: &[],
+    },
     Edges { from: "e2e", to: &[], to_in_tests: &["model", "wire", "client"] },
     Edges {
         from: "bench",

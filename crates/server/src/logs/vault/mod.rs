@@ -66,6 +66,11 @@ impl Vault {
         self.put(token, log, Extent::Whole).await
     }
 
+    /// The same for frames of which nothing is missing.
+    pub(crate) async fn keep_whole(&self, token: AttemptToken, frames: Vec<u8>) -> io::Result<()> {
+        self.keep(token, Captured { frames: frames.into(), gap: None }).await
+    }
+
     /// Keeps what there is of a log, until all of it comes.
     pub(super) async fn keep_part(&self, token: AttemptToken, log: Captured) -> io::Result<()> {
         if self.has(token).await {
@@ -82,7 +87,7 @@ impl Vault {
     }
 
     /// Whether the whole log is here.
-    pub(super) async fn has(&self, token: AttemptToken) -> bool {
+    pub(crate) async fn has(&self, token: AttemptToken) -> bool {
         match self {
             Self::Folder(folder) => folder.has(token).await,
             Self::Bucket(bucket) => bucket.has(token).await,
