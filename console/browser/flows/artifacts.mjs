@@ -31,6 +31,8 @@ export async function flow(world) {
     `name: train\nscript: 'true'\nartifacts:\n  - { digest: '${digest}', path: model.bin }\n`,
   );
   await page.getByRole("button", { name: "Delete artifact" }).click();
+  await dialog.getByText("Used by jobs").waitFor();
+  await dialog.getByRole("link", { name: "train" }).waitFor();
   await dialog.getByRole("button", { name: "Delete artifact" }).click();
   await dialog.getByText("It is still used").waitFor();
   await dialog.getByRole("link", { name: "train" }).waitFor();

@@ -1,5 +1,6 @@
 // The entries of the palette: what can be done here, pages, jobs, nodes, namespaces, preferences. Only what the role may.
-import { useQuery } from "@tanstack/react-query";
+import { useDebouncedValue } from "@mantine/hooks";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { call } from "@/lib/api/client";
@@ -23,6 +24,8 @@ export interface PaletteItem extends Matchable {
 }
 
 const LIST_MAX = 1000;
+const JOBS_MAX = 50;
+const TYPING_MS = 120;
 const GROUP_MAX = 8;
 const FRESH_MS = 30_000;
 
@@ -32,10 +35,13 @@ export function usePaletteItems(query: string, onlyActions: boolean, onKeys: () 
   const mayDo = useMay();
   const ns = useNamespace();
   const preferences = usePreferences();
+  // The server looks for jobs: there may be many.
+  const [q] = useDebouncedValue(query.trim(), TYPING_MS);
   const jobs = useQuery({
-    queryKey: ["palette", "jobs", ns ?? ""],
-    queryFn: ({ signal }) => call("job_list", { query: { namespace: ns, limit: LIST_MAX }, signal }),
-    enabled: !onlyActions && mayDo("job.list"),
+    queryKey: ["palette", "jobs", ns ?? "", q],
+    queryFn: ({ signal }) => call("job_list", { query: { namespace: ns, q, limit: JOBS_MAX }, signal }),
+    enabled: !onlyActions && q !== "" && pastedId(q) === undefined && mayDo("job.list"),
+    placeholderData: keepPreviousData,
     staleTime: FRESH_MS,
   });
   const nodes = useQuery({

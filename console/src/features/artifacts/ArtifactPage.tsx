@@ -20,6 +20,7 @@ import { bytes } from "@/lib/size";
 import { contentUrl } from "./artifactColumns";
 import { DeleteArtifact } from "./DeleteArtifact";
 import { artifactsKey, shortDigest } from "./digest";
+import { Users } from "./Users";
 import "./artifacts.css";
 
 /** What is known of a file, and how a job names it. */
@@ -111,6 +112,10 @@ function Loaded({ artifact }: { artifact: ArtifactInfo }) {
           </dd>
           <dt>{t("artifacts.col.type")}</dt>
           <dd>{artifact.content_type ?? "–"}</dd>
+          <dt>{t("artifacts.users")}</dt>
+          <dd>
+            <Users artifact={artifact} />
+          </dd>
           <dt>{t("artifacts.col.namespace")}</dt>
           <dd>{namespace}</dd>
           <dt>{t("artifacts.col.created")}</dt>

@@ -5,6 +5,7 @@ import { Confirm } from "@/components/ui/Confirm";
 import { ApiError, call } from "@/lib/api/client";
 import type { ArtifactInfo } from "@/lib/api/schema";
 import { artifactsKey, shortDigest } from "./digest";
+import { Users } from "./Users";
 import { userOf } from "./users";
 
 interface DeleteArtifactProps {
@@ -42,6 +43,11 @@ export function DeleteArtifact({ artifact, onDone, onClose }: DeleteArtifactProp
       onConfirm={() => remove.mutate()}
       onClose={onClose}
     >
+      {!user && (
+        <p>
+          {t("artifacts.users")}: <Users artifact={artifact} />
+        </p>
+      )}
       {user && (
         <p className="ms-error" role="alert">
           {t(`artifacts.used_by_${user.kind}`)}{" "}
