@@ -43,6 +43,7 @@ export async function flow(world) {
     "/queue",
     "/queue?by=job",
     "/backfills",
+    "/calendar",
     "/calendars",
     "/calendars?ns=default&do=new",
     "/calendars/holidays?ns=default",

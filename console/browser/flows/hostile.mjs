@@ -32,6 +32,7 @@ export async function flow(world) {
     "/queue",
     "/queue?by=job",
     "/backfills",
+    "/calendar",
     "/calendars",
     "/calendars/evil?ns=default",
     `/runs/${id}?tab=params`,

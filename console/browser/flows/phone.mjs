@@ -37,6 +37,7 @@ export async function flow(world) {
       "/queue",
       "/queue?by=pool",
       "/backfills",
+      "/calendar",
       "/calendars",
       "/calendars?ns=default&do=new",
       `/calendars/${long}?ns=default`,

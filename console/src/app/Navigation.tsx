@@ -14,9 +14,10 @@ export function Navigation() {
   const { pathname } = useLocation();
   const [isOpen, setOpen] = useState(false);
   const current = pageAt(pathname);
+  const isAt = (page: NavPage) => page === current || page.to === current?.within;
   const groups = NAVIGATION.map(({ group, pages }) => ({
     group,
-    pages: pages.filter((page) => mayDo(page.needs)),
+    pages: pages.filter((page) => mayDo(page.needs) && !page.within),
   })).filter(({ pages }) => pages.length > 0);
   const rest = groups
     .map(({ group, pages }) => ({ group, pages: pages.filter((page) => !page.phone) }))
@@ -28,7 +29,7 @@ export function Navigation() {
         <div className="ms-nav-group" key={group}>
           <span className="ms-nav-title">{t(`nav.group.${group}`)}</span>
           {pages.map((page) => (
-            <PageLink key={page.to} page={page} isActive={page === current} />
+            <PageLink key={page.to} page={page} isActive={isAt(page)} />
           ))}
           {group === "admin" && <DocsLink />}
         </div>
@@ -57,12 +58,7 @@ export function Navigation() {
               <div className="ms-more-group" key={group}>
                 <span className="ms-nav-title">{t(`nav.group.${group}`)}</span>
                 {pages.map((page) => (
-                  <PageLink
-                    key={page.to}
-                    page={page}
-                    isActive={page === current}
-                    onGo={() => setOpen(false)}
-                  />
+                  <PageLink key={page.to} page={page} isActive={isAt(page)} onGo={() => setOpen(false)} />
                 ))}
                 {group === "admin" && <DocsLink />}
               </div>

@@ -3,6 +3,7 @@ import {
   IconCalendarEvent,
   IconCalendarOff,
   IconCalendarRepeat,
+  IconCalendarStats,
   IconClipboardList,
   IconFolders,
   IconHistory,
@@ -26,6 +27,8 @@ interface PageFacts {
   needs: Permission;
   /** `g` and this letter go there. */
   key?: string;
+  /** The page whose tabs lead to it: it does not stand in the navigation itself. */
+  within?: string;
   /** Whether it stands in the bar of a phone; the others are behind More. */
   phone?: boolean;
 }
@@ -38,8 +41,21 @@ const GROUPS = [
       { to: "/runs", name: "runs", icon: IconHistory, needs: "run.list", key: "r", phone: true },
       { to: "/queue", name: "queue", icon: IconHourglass, needs: "queue", key: "q" },
       { to: "/jobs", name: "jobs", icon: IconCalendarEvent, needs: "job.list", key: "j", phone: true },
-      { to: "/calendars", name: "calendars", icon: IconCalendarOff, needs: "calendar.list" },
-      { to: "/backfills", name: "backfills", icon: IconCalendarRepeat, needs: "backfill.list_all" },
+      { to: "/calendar", name: "calendar", icon: IconCalendarStats, needs: "trigger.load", key: "c" },
+      {
+        to: "/calendars",
+        name: "calendars",
+        icon: IconCalendarOff,
+        needs: "calendar.list",
+        within: "/calendar",
+      },
+      {
+        to: "/backfills",
+        name: "backfills",
+        icon: IconCalendarRepeat,
+        needs: "backfill.list_all",
+        within: "/calendar",
+      },
     ],
   },
   {

@@ -134,6 +134,19 @@ export const backfillsRoute = createRoute({
   component: lazyRouteComponent(() => import("@/features/backfills/BackfillsPage"), "BackfillsPage"),
 });
 
+export const heatRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/calendar",
+  validateSearch: (search: Record<string, unknown>) =>
+    optional({
+      from: text(search.from),
+      days: number(search.days),
+      pool: text(search.pool),
+      at: text(search.at),
+    }),
+  component: lazyRouteComponent(() => import("@/features/calendar/CalendarPage"), "CalendarPage"),
+});
+
 export const calendarsRoute = createRoute({
   getParentRoute: () => root,
   path: "/calendars",
@@ -254,6 +267,7 @@ export const router = createRouter({
     editJobRoute,
     triggerRoute,
     backfillsRoute,
+    heatRoute,
     calendarsRoute,
     calendarRoute,
     nodesRoute,

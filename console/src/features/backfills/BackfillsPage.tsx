@@ -4,6 +4,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { useZone } from "@/app/preferences";
 import { BACKFILL_STATES, backfillsRoute } from "@/app/router";
+import { SectionTabs } from "@/app/SectionTabs";
 import { useNamespace } from "@/app/useNamespace";
 import { BackfillItem } from "@/components/triggers/BackfillItem";
 import { isActive } from "@/components/triggers/backfills";
@@ -35,6 +36,7 @@ export function BackfillsPage() {
   const { data } = backfills;
   return (
     <div className="ms-page">
+      <SectionTabs />
       <PageHeader
         title={t("nav.backfills")}
         note={data && data.items.length > 0 && `${data.partial ? "≥ " : ""}${data.items.length}`}

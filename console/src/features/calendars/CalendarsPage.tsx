@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import { LinkButton } from "@/app/LinkButton";
 import { usePageCommands } from "@/app/pageCommands";
 import { calendarsRoute } from "@/app/router";
+import { SectionTabs } from "@/app/SectionTabs";
 import { useMay } from "@/app/session";
 import { useNamespace } from "@/app/useNamespace";
 import { type Column, DataTable } from "@/components/ui/DataTable";
@@ -41,6 +42,7 @@ export function CalendarsPage() {
   const rows = calendars.data?.items ?? [];
   return (
     <div className="ms-page" data-fixed>
+      <SectionTabs />
       <PageHeader
         title={t("nav.calendars")}
         note={rows.length > 0 && `${calendars.data?.next_cursor ? "≥ " : ""}${rows.length}`}

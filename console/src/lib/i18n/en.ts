@@ -2,6 +2,7 @@ import app from "@/app/words.en.json";
 import admin from "@/features/admin/words.en.json";
 import artifacts from "@/features/artifacts/words.en.json";
 import backfills from "@/features/backfills/words.en.json";
+import calendar from "@/features/calendar/words.en.json";
 import calendars from "@/features/calendars/words.en.json";
 import editor from "@/features/editor/words.en.json";
 import jobs from "@/features/jobs/words.en.json";
@@ -19,6 +20,7 @@ export default {
   admin,
   artifacts,
   backfills,
+  calendar,
   calendars,
   editor,
   jobs,

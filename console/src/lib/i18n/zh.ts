@@ -2,6 +2,7 @@ import app from "@/app/words.zh.json";
 import admin from "@/features/admin/words.zh.json";
 import artifacts from "@/features/artifacts/words.zh.json";
 import backfills from "@/features/backfills/words.zh.json";
+import calendar from "@/features/calendar/words.zh.json";
 import calendars from "@/features/calendars/words.zh.json";
 import editor from "@/features/editor/words.zh.json";
 import jobs from "@/features/jobs/words.zh.json";
@@ -19,6 +20,7 @@ export default {
   admin,
   artifacts,
   backfills,
+  calendar,
   calendars,
   editor,
   jobs,
