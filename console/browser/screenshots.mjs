@@ -38,7 +38,6 @@ async function pages(world) {
   const retried = await newest("job:send-order-mails state:success attempt>1", "linden/shop").catch(() => {});
   const stuck = await newest("state:waiting", "linden/data");
   const running = await newest("job:rebuild-thumbnails state:running", "linden/shop");
-  const node = (await json("nodes")).items.find((one) => one.state === "up").id;
   const data = "ns=linden%2Fdata";
   const orders = `/jobs/import-orders?${data}`;
   return {
@@ -66,19 +65,18 @@ async function pages(world) {
     trigger: `/jobs/load-warehouse/triggers/nightly?${data}`,
     "trigger-paused": "/jobs/sync-carrier-nord/triggers/every?ns=linden%2Fwarehouse",
     "trigger-backfill": `/jobs/load-warehouse/triggers/nightly?${data}&do=backfill`,
-    calendar: "/calendar",
     calendars: "/calendars",
+    holidays: "/calendars/holidays?ns=linden",
     backfills: "/backfills",
     nodes: "/nodes",
-    node: `/nodes/${node}`,
     artifacts: "/artifacts",
     "admin-namespaces": "/admin/namespaces",
+    "admin-namespace": "/admin/namespaces/linden%2Fshop",
     "admin-members": "/admin/members",
     "admin-tokens": "/admin/tokens",
     "admin-audit": "/admin/audit",
     "admin-cluster": "/admin/cluster",
     "admin-doctor": "/admin/doctor",
-    "admin-settings": "/admin/settings",
     me: "/me",
   };
 }

@@ -93,7 +93,9 @@ export function Timeline({ run, attempts, current, onPick }: TimelineProps) {
                     y={14}
                     className="ms-lane-fold"
                   >
-                    {`// ${duration(fold.until - fold.from)} //`}
+                    {"//"}
+                    <tspan className="ms-lane-fold-time">{` ${duration(fold.until - fold.from)} `}</tspan>
+                    {"//"}
                   </text>
                 ))}
             </svg>
