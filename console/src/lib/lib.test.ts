@@ -48,7 +48,7 @@ describe("states", () => {
   it("have their actions", () => {
     expect(actionsOf({ state: "running" })).toEqual(["cancel", "kill"]);
     expect(actionsOf({ state: "running", cancel_requested_by: "ann" })).toEqual(["kill"]);
-    expect(actionsOf({ state: "failed" })).toEqual(["retry", "cancel"]);
+    expect(actionsOf({ state: "failed" })).toEqual(["retry", "cancel", "prioritise"]);
     expect(actionsOf({ state: "success" })).toEqual(["rerun"]);
     expect(isEnded("failed")).toBe(false);
   });
