@@ -38,6 +38,7 @@ export async function flow(world) {
     "/jobs/etl?ns=default&tab=triggers",
     "/jobs/etl?ns=default&tab=versions",
     "/jobs/etl?ns=default&tab=dependents",
+    "/jobs/etl?ns=default&tab=stats",
     "/jobs/etl?ns=default&do=run",
     "/jobs/clock?ns=default&tab=cadence",
     "/queue",

@@ -47,7 +47,9 @@ export async function flow(world) {
   // Somebody else saves while the text is edited.
   await page.goto(`${world.base}/jobs/hello/edit?ns=default`);
   await page.getByText("None. The server accepts this text.").waitFor();
-  await type(page, "description: mine\n");
+  await page.getByLabel("The job as YAML").click();
+  await page.keyboard.press("ControlOrMeta+Home");
+  await page.keyboard.type("# kept with the version\ndescription: mine\n");
   await page.getByText("draft kept in this browser").waitFor();
   await world.job("hello", "name: hello\nscript: echo theirs\n");
   await page.getByRole("button", { name: "Review" }).click();
@@ -57,7 +59,15 @@ export async function flow(world) {
   await page.getByText(/echo theirs/).waitFor();
   await page.getByLabel("The job as YAML").getByText("mine").waitFor();
   await page.getByRole("button", { name: "Save over version 2" }).click();
+  await page.getByLabel("Note for others").fill("as ann asked");
   await page.getByRole("button", { name: "Save new version" }).click();
   await page.waitForURL(/\/jobs\/hello\?/);
   await page.locator("p").getByText("mine", { exact: true }).waitFor();
+
+  // The text is opened as it was saved, and its version tells why.
+  await page.goto(`${world.base}/jobs/hello/edit?ns=default`);
+  await page.getByLabel("The job as YAML").getByText("# kept with the version").waitFor();
+  await page.goto(`${world.base}/jobs/hello?ns=default&tab=versions`);
+  await page.getByText("as ann asked").waitFor();
+  await page.getByText("console", { exact: true }).first().waitFor();
 }

@@ -36,4 +36,16 @@ export async function flow(world) {
   equal(new URL(page.url()).searchParams.get("label"), "team=data", "the label in the URL");
   await page.goto(`${world.base}/jobs/etl?ns=default&tab=dependents`);
   await page.getByText("nightly waits until it has succeeded").waitFor();
+  await page.goto(`${world.base}/jobs/web?ns=default&tab=stats`);
+  await page.getByRole("img", { name: /1 run ended/ }).waitFor();
+  await page.getByText("Show the numbers").click();
+  equal(await page.getByRole("table").getByRole("row").count(), 2, "a row for the step in which a run ended");
+  // A problem is marked at its line, as the server tells it.
+  await page.goto(`${world.base}/jobs/web/edit?ns=default`);
+  await page.getByText("None. The server accepts this text.").waitFor();
+  await page.getByLabel("The job as YAML").click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type("timeout: { run: soon }\n");
+  await page.getByText("Line 5:").waitFor();
+  equal(await page.locator(".ms-problem-line").count(), 1, "marked lines");
 }

@@ -92,7 +92,7 @@ export const editJobRoute = createRoute({
   component: lazyRouteComponent(() => import("@/features/editor/EditorPage"), "EditJobPage"),
 });
 
-export const JOB_TABS = ["runs", "cadence", "triggers", "versions", "dependents", "spec"] as const;
+export const JOB_TABS = ["runs", "cadence", "triggers", "versions", "stats", "dependents", "spec"] as const;
 
 export const jobRoute = createRoute({
   getParentRoute: () => root,

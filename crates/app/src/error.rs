@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mainspring_engine::Answer;
 use mainspring_model::ErrorCode;
-use mainspring_model::spec::{Problem, SpecErrors};
+use mainspring_model::spec::{Format, Problem, SpecErrors, TextPlaces, place_in_message};
 use mainspring_wire::api::FieldProblem;
 
 use crate::ports::{CellError, LogError};
@@ -40,7 +40,8 @@ impl Error {
     pub fn field(code: ErrorCode, path: impl Into<String>, message: impl Into<String>) -> Self {
         let (path, message) = (path.into(), message.into());
         let sentence = if path.is_empty() { message.clone() } else { format!("{path}: {message}") };
-        Self { fields: vec![FieldProblem { path, message, hint: None }], ..Self::new(code, sentence) }
+        let field = FieldProblem { path, message, hint: None, line: None, column: None };
+        Self { fields: vec![field], ..Self::new(code, sentence) }
     }
 
     /// Problems of a specification or of parameters, with `prefix` before each path.
@@ -70,6 +71,18 @@ impl Error {
     /// Problems of a specification.
     pub(crate) fn spec(prefix: &str, errors: &SpecErrors) -> Self {
         Self::problems(ErrorCode::InvalidSpec, prefix, errors.problems().iter().cloned())
+    }
+
+    /// The same, where each field tells where it stands in the text that was sent.
+    pub(crate) fn located(mut self, text: &str, format: Format) -> Self {
+        if !self.fields.is_empty() {
+            let places = TextPlaces::of(text, format);
+            for field in &mut self.fields {
+                let found = places.find(&field.path).or_else(|| place_in_message(&field.message));
+                (field.line, field.column) = (found.map(|at| at.line), found.map(|at| at.column));
+            }
+        }
+        self
     }
 
     /// There is no such thing, or the caller may not see it.

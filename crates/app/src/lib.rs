@@ -53,7 +53,7 @@ pub use doctor::UNASKED;
 pub use error::{Error, Result};
 pub use hooks::HookRequest;
 pub use identity::{Bootstrap, NodeIdentity, Opened, Origin, has_credential};
-pub use jobs::{JobsQuery, PutJob};
+pub use jobs::{JobsQuery, PutJob, Sourced};
 pub use operation::{Operation, Place};
 pub use paging::PageRequest;
 pub use precondition::Precondition;

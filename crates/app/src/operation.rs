@@ -56,6 +56,7 @@ operations! {
     JobList, "job.list", Viewer, Namespace, false, "Lists jobs.";
     JobGet, "job.get", Viewer, Namespace, false, "Reads a job.";
     JobPut, "job.put", Editor, Namespace, true, "Creates a job or gives it a new version.";
+    JobValidate, "job.validate", Viewer, Namespace, false, "Tells what is wrong with a job file.";
     JobDelete, "job.delete", Editor, Namespace, true, "Removes a job; its history stays.";
     JobConfirm, "job.confirm", Editor, Namespace, false, "Waits until what is stored of a job counts.";
     JobVersions, "job.versions", Viewer, Namespace, false, "Lists the versions of a job.";

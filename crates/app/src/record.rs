@@ -42,6 +42,10 @@ pub(crate) const CALENDAR: RecordKind = RecordKind(15);
 
 /// Nodes that live in the process of their server, by node.
 pub(crate) const RESIDENT: RecordKind = RecordKind(16);
+/// What is kept of a version of a job beside its specification, by (job, version).
+pub(crate) const JOB_NOTE: RecordKind = RecordKind(22);
+/// The text of a version of a job as it was put, by (job, version, part).
+pub(crate) const JOB_SOURCE: RecordKind = RecordKind(23);
 /// The number of cells of this store: one record.
 pub(crate) const CELL_COUNT: RecordKind = RecordKind(17);
 

@@ -37,7 +37,11 @@ pub struct SeriesQuery {
 }
 
 /// What makes a group.
-type GroupKey = (Option<Namespace>, Option<JobId>);
+type GroupKey = (Namespace, Option<JobId>);
+/// What was counted, by step.
+type Counted = BTreeMap<Timestamp, Counts>;
+/// Ends, by step.
+type Ended = BTreeMap<Timestamp, Vec<RunEnd>>;
 
 /// The steps of a span.
 #[derive(Debug, Clone, Copy)]
@@ -50,9 +54,10 @@ struct Steps {
 /// Everything that was added up.
 #[derive(Default)]
 struct Tally {
-    groups: BTreeMap<GroupKey, BTreeMap<Timestamp, Counts>>,
+    all: Counted,
+    groups: BTreeMap<GroupKey, Counted>,
     /// Ends of each job, and the group that it counts in.
-    jobs: BTreeMap<JobId, (u64, GroupKey)>,
+    jobs: BTreeMap<JobId, (u64, Option<GroupKey>)>,
     partial: bool,
 }
 
@@ -80,24 +85,29 @@ impl App {
             };
             self.tally(caller, counters, (query.by, steps), &mut tally).await?;
         }
-        let ends = self.ends_of(&tally, steps).await?;
-        let mut groups: Vec<(GroupKey, BTreeMap<Timestamp, Counts>)> = tally.groups.into_iter().collect();
-        groups.sort_by_key(|(_, points)| Reverse(points.values().map(Counts::ended).sum::<u64>()));
+        let (all_ends, ends) = self.ends_of(&tally, steps).await?;
+        let mut groups: Vec<(GroupKey, Counted)> = tally.groups.into_iter().collect();
+        groups.sort_by_key(|(_, points)| Reverse((sum(points).final_failed, sum(points).ended())));
         let partial = tally.partial || groups.len() > SERIES_GROUPS_MAX;
         groups.truncate(SERIES_GROUPS_MAX);
         let mut told = Vec::with_capacity(groups.len());
-        for ((namespace, job), points) in groups {
+        for ((namespace, job), counted) in groups {
             let job_name = match job {
                 Some(job) => self.store.job(job).await?.map(|job| job.name.to_string()),
                 None => None,
             };
-            let ends = ends.get(&(namespace.clone(), job));
-            let point =
-                |(at, counts): (&Timestamp, &Counts)| point(*at, counts, ends.and_then(|ends| ends.get(at)));
-            told.push(SeriesGroup { namespace, job, job_name, points: points.iter().map(point).collect() });
+            let points = points(&counted, ends.get(&(namespace.clone(), job)));
+            told.push(SeriesGroup { namespace, job, job_name, points });
         }
-        let (from, until, step_s) = (steps.from.into(), steps.until.into(), steps.step.as_secs());
-        Ok(StatsSeries { from, until, step_s, groups: told, partial })
+        Ok(StatsSeries {
+            from: steps.from.into(),
+            until: steps.until.into(),
+            step_s: steps.step.as_secs(),
+            total: (&sum(&tally.all)).into(),
+            points: points(&tally.all, Some(&all_ends)),
+            groups: told,
+            partial,
+        })
     }
 
     async fn tally(
@@ -114,13 +124,16 @@ impl App {
                     continue;
                 }
                 let group = match by {
-                    None => (None, None),
-                    Some(SeriesBy::Namespace) => (Some(key.namespace.clone()), None),
-                    Some(SeriesBy::Job) => (Some(key.namespace.clone()), Some(key.job)),
+                    None => None,
+                    Some(SeriesBy::Namespace) => Some((key.namespace.clone(), None)),
+                    Some(SeriesBy::Job) => Some((key.namespace.clone(), Some(key.job))),
                 };
                 tally.jobs.entry(key.job).or_insert((0, group.clone())).0 += counts.ended();
-                let points = tally.groups.entry(group).or_default();
-                points.entry(steps.begin(key.hour)).or_default().add(counts);
+                let at = steps.begin(key.hour);
+                tally.all.entry(at).or_default().add(counts);
+                if let Some(group) = group {
+                    tally.groups.entry(group).or_default().entry(at).or_default().add(counts);
+                }
             }
             match page.rows.last().filter(|_| page.more) {
                 Some((last, _)) => query.after = Some((last.hour, last.job)),
@@ -131,29 +144,39 @@ impl App {
         Ok(())
     }
 
-    /// The ends of the span by group and step, as many as fit: each job has the same room.
-    async fn ends_of(
-        &self,
-        tally: &Tally,
-        steps: Steps,
-    ) -> Result<BTreeMap<GroupKey, BTreeMap<Timestamp, Vec<RunEnd>>>> {
-        let mut ends: BTreeMap<GroupKey, BTreeMap<Timestamp, Vec<RunEnd>>> = BTreeMap::new();
+    /// The ends of the span by step, as many as fit, each job with the same room; and those of each group.
+    async fn ends_of(&self, tally: &Tally, steps: Steps) -> Result<(Ended, BTreeMap<GroupKey, Ended>)> {
+        let (mut all, mut groups): (Ended, BTreeMap<GroupKey, Ended>) = Default::default();
         let most = tally.jobs.values().map(|(count, _)| *count).max().unwrap_or_default();
         let each =
             (SERIES_ENDS_MAX / tally.jobs.len().max(1)).min(usize::try_from(most).unwrap_or(usize::MAX));
         if each == 0 {
-            return Ok(ends);
+            return Ok((all, groups));
         }
         let jobs: Vec<JobId> = tally.jobs.keys().copied().collect();
         for end in self.store.newest_ends(&jobs, each).await? {
-            let (Some(at), Some((_, group))) = (end.finished_at, tally.jobs.get(&end.job)) else { continue };
-            let hour = counter::hour_of(at);
-            if hour >= steps.from && hour < steps.until {
-                ends.entry(group.clone()).or_default().entry(steps.begin(hour)).or_default().push(end);
+            let Some(hour) = end.finished_at.map(counter::hour_of) else { continue };
+            if hour < steps.from || hour >= steps.until {
+                continue;
+            }
+            let at = steps.begin(hour);
+            all.entry(at).or_default().push(end);
+            if let Some((_, Some(group))) = tally.jobs.get(&end.job) {
+                groups.entry(group.clone()).or_default().entry(at).or_default().push(end);
             }
         }
-        Ok(ends)
+        Ok((all, groups))
     }
+}
+
+fn sum(counted: &Counted) -> Counts {
+    let mut total = Counts::default();
+    counted.values().for_each(|counts| total.add(counts));
+    total
+}
+
+fn points(counted: &Counted, ends: Option<&Ended>) -> Vec<SeriesPoint> {
+    counted.iter().map(|(at, counts)| point(*at, counts, ends.and_then(|ends| ends.get(at)))).collect()
 }
 
 impl Steps {

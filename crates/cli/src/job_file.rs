@@ -11,6 +11,13 @@ use crate::failure::Failure;
 
 const MEND: &str = "mend the fields above; `mainspring explain invalid_spec` says more";
 
+/// A job and the text that says it.
+pub(crate) struct FileJob {
+    pub(crate) spec: JobSpec,
+    /// The file, if it holds this job alone: it is kept with the version.
+    pub(crate) text: Option<(String, Format)>,
+}
+
 /// The one job of a file.
 pub(crate) fn read_one(path: &Path, format: Format) -> Result<JobSpec, Failure> {
     spec::parse(&text_of(path)?, format)
@@ -18,7 +25,7 @@ pub(crate) fn read_one(path: &Path, format: Format) -> Result<JobSpec, Failure> 
 }
 
 /// Every job of every file and directory, or everything that is wrong with any of them.
-pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<JobSpec>, Failure> {
+pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<FileJob>, Failure> {
     let (mut specs, mut problems) = (Vec::new(), Vec::new());
     for given in paths {
         let files = expand(given)?;
@@ -41,7 +48,7 @@ pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<JobSpec>, Failure> {
 }
 
 /// The jobs of one file, whose name says its language.
-fn read_file(path: &Path, text: &str) -> Result<Vec<JobSpec>, Vec<String>> {
+fn read_file(path: &Path, text: &str) -> Result<Vec<FileJob>, Vec<String>> {
     let format = Format::of_file(&path.to_string_lossy()).unwrap_or(Format::Yaml);
     let documents = spec::parse_all(text, format);
     let several = documents.len() > 1;
@@ -56,7 +63,9 @@ fn read_file(path: &Path, text: &str) -> Result<Vec<JobSpec>, Vec<String>> {
             Err(errors) => problems.push(words(&format!("{}{place}", path.display()), &errors)),
         }
     }
-    if problems.is_empty() { Ok(specs) } else { Err(problems) }
+    let text = (specs.len() == 1 && !several).then(|| (text.to_owned(), format));
+    let of_file = |spec: JobSpec| FileJob { spec, text: text.clone() };
+    if problems.is_empty() { Ok(specs.into_iter().map(of_file).collect()) } else { Err(problems) }
 }
 
 fn words(place: &str, errors: &SpecErrors) -> String {

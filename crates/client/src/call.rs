@@ -72,6 +72,12 @@ impl Call {
         }
     }
 
+    /// A text in a language of its own.
+    pub(crate) fn text(mut self, media_type: &'static str, text: &str) -> Self {
+        self.body = Some((media_type, text.to_owned().into()));
+        self
+    }
+
     pub(crate) fn json(mut self, body: &impl Serialize) -> Result<Self, Error> {
         let body = serde_json::to_vec(body).map_err(|error| Error::Setup(error.to_string()))?;
         self.body = Some(("application/json", body.into()));

@@ -1,6 +1,7 @@
 //! Jobs: create, replace, read, pause, and what differs between versions.
 
-use mainspring_wire::api::{Job, JobDiff, JobVersion, NoteRequest};
+use mainspring_model::spec::Format;
+use mainspring_wire::api::{Dependents, Job, JobDiff, JobVersion, NoteRequest, VersionOrigin};
 use serde::Serialize;
 
 use crate::call::Call;
@@ -17,6 +18,19 @@ pub struct PutJob {
     pub if_revision: Option<u64>,
     /// Only if there is none yet.
     pub only_create: bool,
+}
+
+/// The text of a job file, which is kept with the version that it makes.
+#[derive(Debug, Clone, Copy)]
+pub struct JobText<'a> {
+    /// The text: one job.
+    pub text: &'a str,
+    /// Its language.
+    pub format: Format,
+    /// Why, for those who come after; may be empty.
+    pub note: &'a str,
+    /// With what it is put.
+    pub origin: VersionOrigin,
 }
 
 impl Client {
@@ -40,14 +54,31 @@ impl Client {
         spec: &impl Serialize,
         put: PutJob,
     ) -> Result<Job, Error> {
-        let mut call = Call::put(&["v1", "jobs", name])
-            .maybe("namespace", namespace)
-            .maybe("dry_run", put.dry_run.then_some(true))
-            .if_match(put.if_revision);
-        if put.only_create {
-            call = call.header("if-none-match", "*");
-        }
-        self.ask(call.json(spec)?).await
+        self.ask(put.call(namespace, name).json(spec)?).await
+    }
+
+    /// The same from the text of a job file: comments and order are kept beside the version, and so is the note.
+    pub async fn put_job_text(
+        &self,
+        namespace: Option<&str>,
+        name: &str,
+        text: JobText<'_>,
+        put: PutJob,
+    ) -> Result<Job, Error> {
+        let JobText { text, format, note, origin } = text;
+        let kind = match format {
+            Format::Yaml => "application/yaml",
+            Format::Json => "application/json",
+            Format::Toml => "application/toml",
+        };
+        let call = put.call(namespace, name).maybe("note", (!note.is_empty()).then_some(note));
+        let origin = serde_json::to_value(origin).map_err(|error| Error::Setup(error.to_string()))?;
+        self.ask(call.maybe("origin", origin.as_str()).text(kind, text)).await
+    }
+
+    /// The triggers that follow or need a job.
+    pub async fn job_dependents(&self, namespace: Option<&str>, job: &str) -> Result<Dependents, Error> {
+        self.ask(Call::get(&["v1", "jobs", job, "dependents"]).maybe("namespace", namespace)).await
     }
 
     /// Removes a job; the history of its runs stays.
@@ -93,5 +124,15 @@ impl Client {
     pub async fn resume_job(&self, namespace: Option<&str>, job: &str, note: &str) -> Result<Job, Error> {
         let call = Call::post_repeatable(&["v1", "jobs", job, "resume"]).maybe("namespace", namespace);
         self.ask(call.json(&NoteRequest { note: note.to_owned() })?).await
+    }
+}
+
+impl PutJob {
+    fn call(self, namespace: Option<&str>, name: &str) -> Call {
+        let call = Call::put(&["v1", "jobs", name])
+            .maybe("namespace", namespace)
+            .maybe("dry_run", self.dry_run.then_some(true))
+            .if_match(self.if_revision);
+        if self.only_create { call.header("if-none-match", "*") } else { call }
     }
 }

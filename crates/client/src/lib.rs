@@ -48,7 +48,7 @@ pub mod worker;
 pub use artifacts::Download;
 pub use client::{Builder, Client, is_api_token};
 pub use error::Error;
-pub use jobs::PutJob;
+pub use jobs::{JobText, PutJob};
 pub use logs::{LogEvent, LogFollow, LogQuery};
 pub use mainspring_model as model;
 pub use mainspring_wire::api;

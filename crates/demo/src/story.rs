@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_app::{App, HookRequest, NamedTrigger, Origin, Precondition, PutJob};
+use mainspring_app::{App, HookRequest, NamedTrigger, Origin, Precondition, PutJob, Sourced};
 use mainspring_model::spec::Format;
 use mainspring_model::{ErrorCode, RunId, RunState, Timestamp};
 use mainspring_store::{RunQuery, Store};
-use mainspring_wire::api::{BackfillRequest, HookTokenRequest, PutNamespace, RerunRequest, Submit};
+use mainspring_wire::api::{
+    BackfillRequest, HookTokenRequest, PutNamespace, RerunRequest, Submit, VersionOrigin,
+};
 use serde_json::{Map, json};
 
 use crate::Options;
@@ -124,8 +126,7 @@ impl Story {
         let request = PutJob {
             namespace: file.namespace.clone(),
             job: &file.name,
-            text: &text,
-            format: Format::Yaml,
+            source: Sourced { text: &text, format: Format::Yaml, note: "", origin: VersionOrigin::Cli },
             condition: Precondition::None,
             dry_run: false,
         };

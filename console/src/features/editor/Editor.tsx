@@ -12,7 +12,7 @@ import { draftKey, keepDraft, readDraft } from "./draft";
 import { ReviewDialog } from "./ReviewDialog";
 import { SidePanel } from "./SidePanel";
 import { useCheck } from "./useCheck";
-import { lineOf, nameIn } from "./yaml";
+import { nameIn } from "./yaml";
 
 const YamlEditor = lazy(() => import("./YamlEditor"));
 
@@ -39,13 +39,13 @@ export function Editor({ ns, base, current, job, children }: EditorProps) {
   const [over, setOver] = useState<number>();
   const checked = useCheck(text, ns, job?.name, true);
   const fields = checked.kind === "bad" ? checked.fields : [];
-  const lines = fields.flatMap((field) => lineOf(text, field.path, field.message) ?? []);
+  const lines = fields.flatMap((field) => field.line ?? []);
 
   const save = useMutation({
-    mutationFn: () =>
+    mutationFn: (note: string) =>
       call("job_put", {
         path: { job: job?.name ?? nameIn(text) ?? "" },
-        query: { namespace: ns },
+        query: { namespace: ns, note, origin: "console" },
         yaml: text,
         ...(job ? { ifMatch: over ?? job.revision } : { ifNew: true }),
       }),
@@ -128,19 +128,14 @@ export function Editor({ ns, base, current, job, children }: EditorProps) {
             onChange={change}
           />
         </Suspense>
-        <SidePanel
-          text={text}
-          checked={checked}
-          test={test}
-          saveError={isConflict ? undefined : save.error}
-        />
+        <SidePanel checked={checked} test={test} saveError={isConflict ? undefined : save.error} />
       </div>
       {isReviewed && checked.kind === "good" && (
         <ReviewDialog
           checked={checked.job}
           isNew={!job}
           busy={save.isPending}
-          onSave={() => save.mutate()}
+          onSave={(note) => save.mutate(note)}
           onClose={() => setReviewed(false)}
         />
       )}

@@ -8,6 +8,7 @@ import { useNamespace } from "@/app/useNamespace";
 import { ErrorFace } from "@/components/ui/ErrorFace";
 import { Face } from "@/components/ui/Face";
 import { call } from "@/lib/api/client";
+import type { JobVersion } from "@/lib/api/schema";
 import { Editor } from "./Editor";
 import { TEMPLATES, type TemplateName } from "./templates";
 import { toYaml } from "./yaml";
@@ -53,15 +54,25 @@ export function EditJobPage() {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
-  const old = useQuery({
-    queryKey: ["editor", ns, name, version],
-    queryFn: ({ signal }) =>
-      call("job_version", { path: { job: name, version: version ?? 1 }, query: { namespace: ns }, signal }),
-    enabled: version !== undefined,
+  // The texts as they were put: comments and order are not in the specification.
+  const text = (wanted: number | undefined) => ({
+    queryKey: ["editor", ns, name, wanted],
+    queryFn: async ({ signal }: { signal: AbortSignal }) =>
+      textOf(
+        await call("job_version", {
+          path: { job: name, version: wanted ?? 1 },
+          query: { namespace: ns },
+          signal,
+        }),
+      ),
+    enabled: wanted !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
   });
+  const current = useQuery(text(job.data?.version));
+  const old = useQuery(text(version));
   if (!mayDo("job.put", ns)) return <Forbidden ns={ns} />;
-  const error = job.error ?? old.error;
+  const error = job.error ?? old.error ?? current.error;
   if (error) {
     return (
       <div className="ms-page">
@@ -69,8 +80,8 @@ export function EditJobPage() {
       </div>
     );
   }
-  const spec = version === undefined ? job.data?.spec : old.data?.spec;
-  if (!job.data || !spec) {
+  const base = version === undefined ? current.data : old.data;
+  if (!job.data || base === undefined || current.data === undefined) {
     return (
       <div className="ms-page" aria-busy="true">
         <Skeleton height={36} width="50%" />
@@ -78,16 +89,12 @@ export function EditJobPage() {
       </div>
     );
   }
-  return (
-    <Editor
-      key={`${name} ${version}`}
-      ns={ns}
-      base={toYaml(spec as Record<string, unknown>)}
-      current={toYaml((job.data.spec ?? {}) as Record<string, unknown>)}
-      job={job.data}
-    />
-  );
+  return <Editor key={`${name} ${version}`} ns={ns} base={base} current={current.data} job={job.data} />;
 }
+
+/** The text of a version as it was put; one in another language, or of long ago, is written anew. */
+const textOf = ({ source, spec }: JobVersion) =>
+  source?.media_type === "application/yaml" ? source.text : toYaml(spec as Record<string, unknown>);
 
 function Forbidden({ ns }: { ns: string }) {
   const { t } = useTranslation();

@@ -5,17 +5,15 @@ import { explain } from "@/lib/api/problem";
 import type { Submitted } from "@/lib/api/schema";
 import { TestRun } from "./TestRun";
 import type { Checked } from "./useCheck";
-import { lineOf } from "./yaml";
 
 interface SidePanelProps {
-  text: string;
   checked: Checked;
   test: UseMutationResult<Submitted, Error, void>;
   saveError: unknown;
 }
 
 /** Problems as the server reports them, at their line; then the test run. */
-export function SidePanel({ text, checked, test, saveError }: SidePanelProps) {
+export function SidePanel({ checked, test, saveError }: SidePanelProps) {
   const { t } = useTranslation();
   const failure = saveError ?? test.error;
   const told = failure ? explain(failure, t) : undefined;
@@ -25,7 +23,7 @@ export function SidePanel({ text, checked, test, saveError }: SidePanelProps) {
         <h2>{t("editor.problems")}</h2>
         {checked.kind === "checking" && <p className="ms-muted">…</p>}
         {checked.kind === "good" && <p className="ms-good">{t("editor.no_problems")}</p>}
-        {checked.kind === "bad" && <Problems text={text} checked={checked} />}
+        {checked.kind === "bad" && <Problems checked={checked} />}
       </section>
       {told && (
         <p className="ms-error ms-panel" role="alert">
@@ -47,7 +45,7 @@ export function SidePanel({ text, checked, test, saveError }: SidePanelProps) {
   );
 }
 
-function Problems({ text, checked }: { text: string; checked: Extract<Checked, { kind: "bad" }> }) {
+function Problems({ checked }: { checked: Extract<Checked, { kind: "bad" }> }) {
   const { t } = useTranslation();
   if (checked.fields.length === 0) {
     const told = explain(checked.error, t);
@@ -60,7 +58,7 @@ function Problems({ text, checked }: { text: string; checked: Extract<Checked, {
   return (
     <ul className="ms-problems">
       {checked.fields.map((field) => {
-        const line = lineOf(text, field.path, field.message);
+        const { line } = field;
         return (
           <li key={`${field.path} ${field.message}`}>
             {line && <span className="ms-faint">{t("editor.line", { line })}</span>}{" "}

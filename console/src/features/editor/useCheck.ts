@@ -1,7 +1,7 @@
-// The draft as the server sees it: a dry run after each pause in typing.
+// The draft as the server sees it: validated after each pause in typing, with a dry run of what is good.
 import { useEffect, useState } from "react";
 import { ApiError, call } from "@/lib/api/client";
-import type { Job } from "@/lib/api/schema";
+import type { FieldProblem, Job } from "@/lib/api/schema";
 import { nameIn } from "./yaml";
 
 const PAUSE_MS = 500;
@@ -9,7 +9,7 @@ const PAUSE_MS = 500;
 export type Checked =
   | { kind: "checking" }
   | { kind: "good"; job: Job; text: string }
-  | { kind: "bad"; error: unknown; fields: { path: string; message: string; hint?: string | null }[] };
+  | { kind: "bad"; error: unknown; fields: FieldProblem[] };
 
 export function useCheck(text: string, ns: string, name: string | undefined, isOn: boolean): Checked {
   const [checked, setChecked] = useState<Checked>({ kind: "checking" });
@@ -18,6 +18,15 @@ export function useCheck(text: string, ns: string, name: string | undefined, isO
     const abort = new AbortController();
     const timer = setTimeout(async () => {
       try {
+        const found = await call("job_validate", {
+          query: { namespace: ns, job: name },
+          yaml: text,
+          signal: abort.signal,
+        });
+        if (!found.valid) {
+          setChecked({ kind: "bad", error: undefined, fields: found.problems });
+          return;
+        }
         const job = await call("job_put", {
           path: { job: name ?? nameIn(text) ?? "unnamed" },
           query: { namespace: ns, dry_run: true },

@@ -1,5 +1,4 @@
-// A specification as YAML text, for the editor to begin with. Today the API keeps the parsed specification alone: comments and
-// order of an applied file are lost before they come here.
+// A specification as YAML text, for versions whose text was not kept or is in another language.
 
 const PLAIN = /^[A-Za-z_/.][\w ./@+-]*$/;
 const WORDS = new Set(["true", "false", "null", "yes", "no", "on", "off", "y", "n", "~"]);
@@ -51,23 +50,3 @@ export function nameIn(text: string): string | undefined {
   const found = /^name:[ \t]*["']?([^\s"'#]+)/m.exec(text)?.[1];
   return found || undefined;
 }
-
-/** Where the problem of a path stands: the line of the deepest key that is found, from 1. */
-export function lineOf(text: string, path: string, message: string): number | undefined {
-  const named = /at line (\d+)/.exec(message)?.[1];
-  if (named) return Number(named);
-  const lines = text.split("\n");
-  let from = 0;
-  let found: number | undefined;
-  for (const part of path.split(/[.[\]]+/).filter((each) => each && !/^\d+$/.test(each))) {
-    const at = lines.findIndex(
-      (line, index) => index >= from && new RegExp(`^[\\s-]*["']?${escaped(part)}["']?\\s*:`).test(line),
-    );
-    if (at < 0) break;
-    found = at + 1;
-    from = at + 1;
-  }
-  return found;
-}
-
-const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");

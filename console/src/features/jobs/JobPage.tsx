@@ -12,6 +12,7 @@ import { CadenceTab } from "./CadenceTab";
 import { DependentsTab } from "./DependentsTab";
 import { JobActions } from "./JobActions";
 import { JobRuns } from "./JobRuns";
+import { StatsTab } from "./StatsTab";
 import { TriggersTab } from "./TriggersTab";
 import { useJob } from "./useJob";
 import { VersionsTab } from "./VersionsTab";
@@ -122,6 +123,9 @@ export function JobPage() {
           </Tabs.Panel>
           <Tabs.Panel value="versions">
             <VersionsTab job={data} />
+          </Tabs.Panel>
+          <Tabs.Panel value="stats">
+            <StatsTab job={data} />
           </Tabs.Panel>
           <Tabs.Panel value="dependents">
             <DependentsTab job={data} />

@@ -51,6 +51,7 @@ export function VersionsTab({ job }: { job: Job }) {
             <span className="ms-muted">
               <ZonedTime at={version.created_at} />
             </span>
+            {version.origin && <span className="ms-faint">{t(`jobs.origin.${version.origin}`)}</span>}
             {version.version === job.version && <span className="ms-label">{t("jobs.current")}</span>}
             <span className="ms-grow" />
             <Button
@@ -67,6 +68,7 @@ export function VersionsTab({ job }: { job: Job }) {
             >
               {t("jobs.to")}
             </Button>
+            {version.note && <span className="ms-version-note">{version.note}</span>}
           </li>
         ))}
       </ul>

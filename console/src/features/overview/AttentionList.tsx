@@ -1,4 +1,10 @@
-import { IconAlertOctagon, IconAlertTriangle, IconCircleCheck, IconServerOff } from "@tabler/icons-react";
+import {
+  IconAlertOctagon,
+  IconAlertTriangle,
+  IconCircleCheck,
+  IconClockExclamation,
+  IconServerOff,
+} from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { RelativeTime } from "@/components/ui/Time";
@@ -11,6 +17,8 @@ const ICONS = {
   job: IconAlertOctagon,
   trigger: IconAlertOctagon,
   node: IconServerOff,
+  missed: IconClockExclamation,
+  late: IconClockExclamation,
   finding: IconAlertTriangle,
 } as const;
 
@@ -96,6 +104,23 @@ function Row({ problem }: { problem: Problem }) {
           </span>
         </>
       );
+    case "missed":
+      return (
+        <>
+          <Link
+            to="/jobs/$job/triggers/$trigger"
+            params={{ job: problem.job, trigger: problem.trigger }}
+            search={{ ns: problem.namespace, outcome: "missed" }}
+          >
+            {problem.job} / {problem.trigger}
+          </Link>
+          <span>
+            {t("overview.missed")} <RelativeTime at={problem.planned} /> {problem.reason}
+          </span>
+        </>
+      );
+    case "late":
+      return <span>{t("overview.late", { count: problem.count })}</span>;
     case "finding": {
       const run = /run_[0-9a-z]{26}/.exec(problem.remedy)?.[0];
       return (

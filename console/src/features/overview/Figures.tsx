@@ -1,12 +1,13 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
-import type { Cell, Node, StatsTotals } from "@/lib/api/schema";
+import type { Cell, Node, OccurrenceCounts, StatsTotals } from "@/lib/api/schema";
 import { nodeFace } from "@/lib/state/node";
 import { duration } from "@/lib/time/format";
 
 interface FiguresProps {
   total: StatsTotals | undefined;
+  today: OccurrenceCounts | undefined;
   cells: Cell[] | undefined;
   nodes: Node[] | undefined;
   window: string;
@@ -19,7 +20,7 @@ const sum = (cells: Cell[] | undefined, key: "running" | "waiting") => {
 };
 
 /** The numbers of now and of the window. What is not known is a dash, never 0. */
-export function Figures({ total, cells, nodes, window, ns }: FiguresProps) {
+export function Figures({ total, today, cells, nodes, window, ns }: FiguresProps) {
   const { t, i18n } = useTranslation();
   const number = (value: number | undefined) =>
     value === undefined ? "–" : new Intl.NumberFormat(i18n.language).format(value);
@@ -48,6 +49,14 @@ export function Figures({ total, cells, nodes, window, ns }: FiguresProps) {
           }
         />
       )}
+      {(["planned_today", "ran_today", "late_today", "missed_today"] as const).map((name) => (
+        <Figure
+          key={name}
+          name={t(`overview.${name}`)}
+          value={today ? `${today.partial ? "≥ " : ""}${number(ofToday(today)[name])}` : number(undefined)}
+          isBad={name === "missed_today" && Boolean(today?.missed)}
+        />
+      ))}
       <Figure name={t("overview.success")} value={runs(`state:success ${created}`, number(total?.success))} />
       <Figure
         name={t("overview.failed")}
@@ -72,3 +81,11 @@ function Figure({ name, value, isBad }: { name: string; value: ReactNode; isBad?
     </div>
   );
 }
+
+/** What became of the moments that were planned for today, so far. */
+const ofToday = ({ fired, merged, skipped, missed, late }: OccurrenceCounts) => ({
+  planned_today: fired + merged + skipped + missed,
+  ran_today: fired,
+  late_today: late,
+  missed_today: missed,
+});

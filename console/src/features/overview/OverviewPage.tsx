@@ -18,8 +18,9 @@ export function OverviewPage() {
   const navigate = useNavigate({ from: "/" });
   const ns = useNamespace();
   const window: WindowName = overviewRoute.useSearch().window ?? "24h";
-  const { stats, jobs, triggers, nodes, cluster, problems, series } = useOverview(ns, window);
-  const isEmpty = jobs.data?.items.length === 0 && stats.data?.total.attempts === 0;
+  const { series, jobs, triggers, nodes, cluster, today, problems, steps } = useOverview(ns, window);
+  const total = series.data?.total;
+  const isEmpty = jobs.data?.items.length === 0 && total?.attempts === 0;
   return (
     <div className="ms-page">
       <PageHeader title={t("nav.overview")}>
@@ -49,17 +50,18 @@ export function OverviewPage() {
         <h2>
           {t("overview.attention")} {problems.length > 0 && problems.length}
         </h2>
-        {stats.isPending ? (
+        {series.isPending ? (
           <Skeleton height={44} />
         ) : (
-          <AttentionList problems={problems} ended={stats.data?.total} window={window} />
+          <AttentionList problems={problems} ended={total} window={window} />
         )}
       </section>
-      {stats.error && !stats.data ? (
-        <ErrorFace error={stats.error} onRetry={() => void stats.refetch()} />
+      {series.error && !series.data ? (
+        <ErrorFace error={series.error} onRetry={() => void series.refetch()} />
       ) : (
         <Figures
-          total={stats.data?.total}
+          total={total}
+          today={today.data}
           cells={cluster.data?.cells}
           nodes={nodes.data?.items}
           window={window}
@@ -67,7 +69,7 @@ export function OverviewPage() {
         />
       )}
       <div className="ms-overview-charts">
-        <EndedChart series={series} ns={ns} isTruncated={stats.data?.truncated ?? false} />
+        <EndedChart steps={steps} ns={ns} isPartial={series.data?.partial ?? false} />
         <NextFirings triggers={triggers.data?.items ?? []} />
       </div>
     </div>

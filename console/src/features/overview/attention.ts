@@ -1,8 +1,6 @@
 // What needs a person's attention, the worst first: one entry with a link for each problem.
-import type { Doctor, JobTrigger, Node } from "@/lib/api/schema";
+import type { Doctor, JobOccurrence, JobTrigger, Node, SeriesGroup } from "@/lib/api/schema";
 import { type NodeFace, nodeFace } from "@/lib/state/node";
-import type { byJob } from "@/lib/stats";
-import { healthOf } from "@/lib/stats";
 
 export type Problem =
   | { kind: "job"; name: string; namespace: string; failed: number; ended: number; weight: number }
@@ -15,31 +13,43 @@ export type Problem =
       seen: string | undefined;
       weight: number;
     }
+  | {
+      kind: "missed";
+      job: string;
+      namespace: string;
+      trigger: string;
+      planned: string;
+      reason: string;
+      weight: number;
+    }
+  | { kind: "late"; count: number; weight: number }
   | { kind: "finding"; message: string; remedy: string; check: string; severity: string; weight: number };
 
 const NODE_WEIGHT = { lost: 80, silent: 90, draining: 20 } as const;
 const SEVERITY_WEIGHT: Record<string, number> = { failure: 100, warning: 50, note: 10 };
 
-export function problemsOf(
-  stats: ReturnType<typeof byJob>,
-  names: Map<string, { name: string; namespace: string }>,
-  triggers: JobTrigger[],
-  nodes: Node[],
-  doctor: Doctor | undefined,
-): Problem[] {
+interface Seen {
+  groups: SeriesGroup[];
+  triggers: JobTrigger[];
+  nodes: Node[];
+  doctor: Doctor | undefined;
+  /** How many moments were fired late today. */
+  late: number;
+  missed: JobOccurrence[];
+}
+
+export function problemsOf({ groups, triggers, nodes, doctor, late, missed }: Seen): Problem[] {
   const problems: Problem[] = [];
-  for (const [id, rows] of stats) {
-    const { failed, success } = healthOf(rows);
-    const job = names.get(id);
-    if (failed > 0 && job)
-      problems.push({
-        kind: "job",
-        ...job,
-        failed,
-        ended: failed + success,
-        weight: 60 + (30 * failed) / (failed + success),
-      });
+  for (const { job_name: name, namespace, points } of groups) {
+    const sum = (key: "final_failed" | "success") => points.reduce((all, point) => all + point[key], 0);
+    const [failed, success] = [sum("final_failed"), sum("success")];
+    if (failed === 0 || !name) continue;
+    const weight = 60 + (30 * failed) / (failed + success);
+    problems.push({ kind: "job", name, namespace, failed, ended: failed + success, weight });
   }
+  for (const { job_name: job, namespace, trigger, planned, reason = "" } of missed)
+    problems.push({ kind: "missed", job, namespace, trigger, planned, reason, weight: 65 });
+  if (late > 0) problems.push({ kind: "late", count: late, weight: 40 });
   for (const trigger of triggers) {
     if (trigger.pause?.by !== "mainspring") continue;
     const { job_name: job, namespace, name, pause } = trigger;

@@ -3,11 +3,14 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useMay } from "@/app/session";
 import { call } from "@/lib/api/client";
-import { byHour, byJob, HOUR_MS } from "@/lib/stats";
+import { stepsOf } from "@/lib/series";
 import { problemsOf } from "./attention";
 
 const FAST_MS = 2000;
 const SLOW_MS = 10_000;
+const HOUR_MS = 3_600_000;
+/** Missed moments that are named. */
+const MISSED_MAX = 3;
 
 export const WINDOWS = { "1h": 1, "6h": 6, "24h": 24, "7d": 168 } as const;
 export type WindowName = keyof typeof WINDOWS;
@@ -15,19 +18,42 @@ export type WindowName = keyof typeof WINDOWS;
 export function useOverview(ns: string | undefined, window: WindowName) {
   const mayDo = useMay();
   const hours = WINDOWS[window];
-  const stats = useQuery({
-    queryKey: ["stats", ns ?? "", hours],
+  const series = useQuery({
+    queryKey: ["series", ns ?? "", window],
     queryFn: ({ signal }) =>
-      call("stats", {
-        query: { namespace: ns, from: new Date(Date.now() - hours * HOUR_MS).toISOString() },
+      call("stats_series", {
+        query: {
+          namespace: ns,
+          from: new Date(Date.now() - hours * HOUR_MS).toISOString(),
+          step: hours > 24 ? "6h" : "1h",
+          by: "job",
+        },
         signal,
       }),
     refetchInterval: SLOW_MS,
   });
+  // Whether there is anything at all: asked only when nothing ended.
   const jobs = useQuery({
-    queryKey: ["jobs", ns ?? ""],
-    queryFn: ({ signal }) => call("job_list", { query: { namespace: ns, limit: 1000 }, signal }),
-    refetchInterval: 6 * SLOW_MS,
+    queryKey: ["jobs", ns ?? "", "any"],
+    queryFn: ({ signal }) => call("job_list", { query: { namespace: ns, limit: 1 }, signal }),
+    refetchInterval: SLOW_MS,
+    enabled: series.data?.total.attempts === 0,
+  });
+  const today = useQuery({
+    queryKey: ["occurrences", ns ?? "", "today"],
+    queryFn: ({ signal }) =>
+      call("occurrence_count", { query: { namespace: ns, from: startOfToday() }, signal }),
+    refetchInterval: SLOW_MS,
+  });
+  const missed = useQuery({
+    queryKey: ["occurrences", ns ?? "", "missed"],
+    queryFn: ({ signal }) =>
+      call("occurrence_list", {
+        query: { namespace: ns, from: startOfToday(), outcome: "missed", limit: MISSED_MAX },
+        signal,
+      }),
+    refetchInterval: SLOW_MS,
+    enabled: (today.data?.missed ?? 0) > 0,
   });
   const triggers = useQuery({
     queryKey: ["triggers", ns ?? ""],
@@ -52,21 +78,20 @@ export function useOverview(ns: string | undefined, window: WindowName) {
     refetchInterval: FAST_MS,
     enabled: mayDo("cluster.get"),
   });
-  const problems = useMemo(() => {
-    const names = new Map(
-      (jobs.data?.items ?? []).map((job) => [job.id, { name: job.name, namespace: job.namespace }]),
-    );
-    return problemsOf(
-      byJob(stats.data?.hours ?? []),
-      names,
-      triggers.data?.items ?? [],
-      nodes.data?.items ?? [],
-      doctor.data,
-    );
-  }, [stats.data, jobs.data, triggers.data, nodes.data, doctor.data]);
-  const series = useMemo(
-    () => byHour(stats.data?.hours ?? [], Math.max(hours, 2), Date.now()),
-    [stats.data, hours],
+  const problems = useMemo(
+    () =>
+      problemsOf({
+        groups: series.data?.groups ?? [],
+        triggers: triggers.data?.items ?? [],
+        nodes: nodes.data?.items ?? [],
+        doctor: doctor.data,
+        late: today.data?.late ?? 0,
+        missed: today.data?.missed ? (missed.data?.items ?? []) : [],
+      }),
+    [series.data, triggers.data, nodes.data, doctor.data, today.data, missed.data],
   );
-  return { stats, jobs, triggers, nodes, doctor, cluster, problems, series };
+  const steps = useMemo(() => (series.data ? stepsOf(series.data) : []), [series.data]);
+  return { series, jobs, triggers, nodes, doctor, cluster, today, problems, steps };
 }
+
+const startOfToday = () => new Date(new Date().setHours(0, 0, 0, 0)).toISOString();

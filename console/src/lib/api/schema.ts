@@ -166,7 +166,7 @@ export type Duration = string;
 export type Encoding = "hex" | "base64";
 
 /** What is wrong with a field. */
-export type FieldProblem = { hint?: string | null; message: string; path: string; };
+export type FieldProblem = { column?: number | null; hint?: string | null; line?: number | null; message: string; path: string; };
 
 /** Something that it found. */
 export type Finding = { check: string; message: string; remedy: string; severity: Severity; };
@@ -385,7 +385,7 @@ export type JobTrigger = { cursor: Time; description: Description; failures: num
 export type JobTriggerPage = { items: Array<JobTrigger>; next_cursor?: string | null; };
 
 /** A version of a job; it never changes. */
-export type JobVersion = { created_at: Time; created_by: string; job: JobId; spec: JobSpec; version: number; };
+export type JobVersion = { created_at: Time; created_by: string; job: JobId; note?: string; origin?: (VersionOrigin | null); source?: (VersionSource | null); spec: JobSpec; version: number; };
 
 /** Some of a list, and where it goes on. */
 export type JobVersionPage = { items: Array<JobVersion>; next_cursor?: string | null; };
@@ -584,8 +584,8 @@ export type RunState = "ready" | "waiting" | "running" | "failed" | "success" | 
 /** A scheduler. */
 export type SchedulerMember = { address: string; id: MemberId; load: number; seen_at: Time; software: string; };
 
-/** The steps of everything, of a job or of a namespace. */
-export type SeriesGroup = { job?: (JobId | null); job_name?: string | null; namespace?: (Namespace | null); points: Array<SeriesPoint>; };
+/** The steps of a job or of a namespace. */
+export type SeriesGroup = { job?: (JobId | null); job_name?: string | null; namespace: Namespace; points: Array<SeriesPoint>; };
 
 /** One step. */
 export type SeriesPoint = { at: Time; cancelled: number; final_failed: number; queued_ms?: (Percentiles | null); queued_ms_mean?: number | null; running_ms?: (Percentiles | null); running_ms_mean?: number | null; skipped: number; success: number; };
@@ -615,7 +615,7 @@ export type StatsHour = (StatsTotals) & ({ hour: Time; job: JobId; namespace: Na
 export type StatsReport = { from: Time; hours: Array<StatsHour>; total: StatsTotals; truncated: boolean; until: Time; };
 
 /** How runs ended step by step. */
-export type StatsSeries = { from: Time; groups: Array<SeriesGroup>; partial: boolean; step_s: number; until: Time; };
+export type StatsSeries = { from: Time; groups: Array<SeriesGroup>; partial: boolean; points: Array<SeriesPoint>; step_s: number; total: StatsTotals; until: Time; };
 
 /** What is counted. */
 export type StatsTotals = { attempts: number; cancelled: number; final_failed: number; queued_ms_mean: number; running_ms_mean: number; skipped: number; success: number; };
@@ -656,6 +656,15 @@ export type Trigger = (When) & ({ calendar?: (CalendarNames | null); count?: num
 /** What an attempt used. */
 export type Usage = { cpu_us: number; memory_peak_bytes: number; };
 
+/** What is wrong with a job file, and what is odd about it. */
+export type Validation = { problems: Array<FieldProblem>; spec?: (JobSpec | null); valid: boolean; warnings: Array<JobWarning>; };
+
+/** With what a version was put. */
+export type VersionOrigin = "api" | "cli" | "console" | "git";
+
+/** The text of a version. */
+export type VersionSource = { media_type: string; text: string; };
+
 /** Calls of a URL with a token of its own. */
 export type Webhook = { dedupe?: string | null; signature?: (Signature | null); };
 
@@ -692,9 +701,10 @@ export interface Operations {
   doctor: { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Doctor };
   hook_call: { path: { token: string; }; query: Record<never, never>; body: unknown | undefined; answer: Delivered };
   job_list: { path: Record<never, never>; query: { namespace?: Namespace; q?: string; label?: string; order?: "id" | "name"; with?: "health"; spec?: boolean; limit?: number; cursor?: string; }; body: undefined; answer: JobPage };
+  job_validate: { path: Record<never, never>; query: { namespace?: Namespace; job?: string; }; body: JobSpec; answer: Validation };
   job_delete: { path: { job: string; }; query: { namespace?: Namespace; }; body: undefined; answer: unknown };
   job_get: { path: { job: string; }; query: { namespace?: Namespace; }; body: undefined; answer: Job };
-  job_put: { path: { job: string; }; query: { namespace?: Namespace; dry_run?: boolean; }; body: JobSpec; answer: Job };
+  job_put: { path: { job: string; }; query: { namespace?: Namespace; dry_run?: boolean; note?: string; origin?: "api" | "cli" | "console" | "git"; }; body: JobSpec; answer: Job };
   job_confirm: { path: { job: string; }; query: { namespace?: Namespace; }; body: undefined; answer: unknown };
   job_dependents: { path: { job: string; }; query: { namespace?: Namespace; }; body: undefined; answer: Dependents };
   job_diff: { path: { job: string; }; query: { namespace?: Namespace; from?: number; to?: number; }; body: undefined; answer: JobDiff };
@@ -793,6 +803,7 @@ export const PATHS = {
   doctor: { method: "GET", path: "/v1/doctor" },
   hook_call: { method: "POST", path: "/v1/hooks/{token}" },
   job_list: { method: "GET", path: "/v1/jobs" },
+  job_validate: { method: "POST", path: "/v1/jobs/validate" },
   job_delete: { method: "DELETE", path: "/v1/jobs/{job}" },
   job_get: { method: "GET", path: "/v1/jobs/{job}" },
   job_put: { method: "PUT", path: "/v1/jobs/{job}" },
@@ -894,6 +905,7 @@ export const PERMISSIONS = {
   "doctor": { place: "everywhere", role: "operator" },
   "hook.call": { place: "anyone", role: "operator" },
   "job.list": { place: "namespace", role: "viewer" },
+  "job.validate": { place: "namespace", role: "viewer" },
   "job.delete": { place: "namespace", role: "editor" },
   "job.get": { place: "namespace", role: "viewer" },
   "job.put": { place: "namespace", role: "editor" },

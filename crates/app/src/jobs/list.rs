@@ -31,7 +31,8 @@ impl App {
         self.allow(caller, Operation::JobVersions, Some(namespace)).await?;
         let found = self.find_job(namespace, job).await?;
         let part = self.store.versions_of_job(found.id, request.after()?, request.rows()?).await?;
-        let items = part.rows.iter().map(Into::into).collect();
+        let mut items: Vec<JobVersion> = part.rows.iter().map(Into::into).collect();
+        self.add_notes(found.id, &mut items).await?;
         Ok(page(items, part.more, |version: &JobVersion| version.version.to_string()))
     }
 
@@ -46,7 +47,13 @@ impl App {
         self.allow(caller, Operation::JobVersion, Some(namespace)).await?;
         let found = self.find_job(namespace, job).await?;
         let rows = self.store.job_versions(&[(found.id, version)]).await?;
-        rows.first().map(Into::into).ok_or_else(|| Error::not_found(format!("version {version} of `{job}`")))
+        let Some(row) = rows.first() else {
+            return Err(Error::not_found(format!("version {version} of `{job}`")));
+        };
+        let mut told = [JobVersion::from(row)];
+        self.add_notes(found.id, &mut told).await?;
+        let [told] = told;
+        Ok(JobVersion { source: self.source_of((found.id, version)).await?, ..told })
     }
 
     /// What differs between two versions; without numbers, between the current one and the one before.

@@ -9,8 +9,11 @@ mod health;
 mod list;
 mod pause;
 mod put;
+mod source;
+mod validate;
 
 pub use find::JobsQuery;
 pub(crate) use health::{queued_ms, running_ms};
 pub(crate) use pause::check_note;
 pub use put::PutJob;
+pub use source::Sourced;

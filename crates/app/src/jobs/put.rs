@@ -1,13 +1,15 @@
 //! Creating a job, or giving it a new version. What says the same as the current version changes nothing.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mainspring_model::spec::{Format, Trigger, When};
+use mainspring_model::spec::{Trigger, When};
 use mainspring_model::{ErrorCode, Job, JobId, JobSpec, JobVersion, Namespace};
 use mainspring_store::{Conflict, Outcome, Write};
 use mainspring_wire::api::{self, Change, PutOutcome};
 
 use super::diff::between;
+use super::source::Sourced;
 use crate::app::App;
 use crate::audit::{Entry, told};
 use crate::error::{Error, Result};
@@ -23,10 +25,8 @@ pub struct PutJob<'a> {
     pub namespace: Namespace,
     /// Its name, or the id of one that exists.
     pub job: &'a str,
-    /// The specification.
-    pub text: &'a str,
-    /// Its language.
-    pub format: Format,
+    /// The specification, and what comes with it.
+    pub source: Sourced<'a>,
     /// What must hold.
     pub condition: Precondition,
     /// Only tell what would change.
@@ -36,11 +36,18 @@ pub struct PutJob<'a> {
 impl App {
     /// Creates or replaces a job.
     pub async fn put_job(&self, caller: &Caller, request: PutJob<'_>) -> Result<api::Job> {
-        let PutJob { namespace, job, text, format, condition, dry_run } = request;
+        let Sourced { text, format, .. } = request.source;
+        self.put_checked(caller, request).await.map_err(|error| error.located(text, format))
+    }
+
+    async fn put_checked(&self, caller: &Caller, request: PutJob<'_>) -> Result<api::Job> {
+        let PutJob { namespace, job, source, condition, dry_run } = request;
+        let Sourced { text, format, .. } = source;
         self.allow(caller, Operation::JobPut, Some(&namespace)).await?;
         if dry_run {
             told();
         }
+        source.check()?;
         let spec = mainspring_model::spec::parse(text, format).map_err(|errors| Error::spec("", &errors))?;
         let found = match self.find_job(&namespace, job).await {
             Ok(found) => Some(found),
@@ -66,8 +73,8 @@ impl App {
         }
         let warnings = warnings(&*self.store, &namespace, &spec).await?;
         let put = match found {
-            None => self.create_job(caller, namespace, spec, entry, dry_run).await,
-            Some(found) => self.replace_job(caller, found, spec, entry, dry_run).await,
+            None => self.create_job(caller, namespace, (spec, source), entry, dry_run).await,
+            Some(found) => self.replace_job(caller, found, (spec, source), entry, dry_run).await,
         }?;
         Ok(api::Job { warnings, ..put })
     }
@@ -76,7 +83,7 @@ impl App {
         &self,
         caller: &Caller,
         namespace: Namespace,
-        spec: JobSpec,
+        (spec, source): (JobSpec, Sourced<'_>),
         entry: Entry,
         dry_run: bool,
     ) -> Result<api::Job> {
@@ -91,14 +98,15 @@ impl App {
             created_at: now,
             updated_at: now,
         };
-        self.write_version(caller, job, spec, entry, dry_run, (PutOutcome::Created, Vec::new())).await
+        self.write_version(caller, job, (spec, source), entry, dry_run, (PutOutcome::Created, Vec::new()))
+            .await
     }
 
     async fn replace_job(
         &self,
         caller: &Caller,
         mut job: Job,
-        spec: JobSpec,
+        (spec, source): (JobSpec, Sourced<'_>),
         entry: Entry,
         dry_run: bool,
     ) -> Result<api::Job> {
@@ -111,7 +119,13 @@ impl App {
         let changes = current.as_ref().map(|current| between(current, &spec)).unwrap_or_default();
         if let Some(current) = current.filter(|_| changes.is_empty()) {
             if !dry_run {
-                let detail = Some("nothing changed".into());
+                let is_other_text = self.replace_source((job.id, job.current_version), source).await?;
+                let detail = if is_other_text {
+                    "its text changed, and nothing that it says"
+                } else {
+                    "nothing changed"
+                };
+                let detail = Some(detail.into());
                 self.journal.note(Entry { detail, ..entry }).await;
                 self.confirmed_if_new(&job.namespace, job.id).await?;
             }
@@ -121,14 +135,14 @@ impl App {
         job.current_version += 1;
         job.revision += 1;
         job.updated_at = self.now();
-        self.write_version(caller, job, spec, entry, dry_run, (PutOutcome::Updated, changes)).await
+        self.write_version(caller, job, (spec, source), entry, dry_run, (PutOutcome::Updated, changes)).await
     }
 
     async fn write_version(
         &self,
         caller: &Caller,
         job: Job,
-        spec: JobSpec,
+        (spec, source): (JobSpec, Sourced<'_>),
         entry: Entry,
         dry_run: bool,
         (outcome, changes): (PutOutcome, Vec<Change>),
@@ -150,7 +164,8 @@ impl App {
         let key = (version.job, version.version);
         let merged =
             Merging { namespace: &namespace, job: job.id, version: job.current_version, spec: Some(&spec) };
-        let writes = vec![Write::PutJob(Box::new(job)), Write::InsertJobVersion(Box::new(version))];
+        let mut writes = vec![Write::PutJob(Box::new(job)), Write::InsertJobVersion(Box::new(version))];
+        writes.extend(source.writes(key, &BTreeMap::new()));
         let (outcomes, has_triggers) = self.commit_with_triggers(writes, merged, entry).await?;
         self.jobs.forget(&namespace, &name);
         let is_written = outcomes.iter().all(|outcome| *outcome == Outcome::Applied);
@@ -171,7 +186,7 @@ impl App {
     }
 
     /// What `H` stands for, and what calendars leave out, is known now: it may be a day that no month has.
-    async fn check_schedules(&self, spec: &JobSpec, namespace: &Namespace) -> Result<()> {
+    pub(super) async fn check_schedules(&self, spec: &JobSpec, namespace: &Namespace) -> Result<()> {
         let calendars = self.calendars_of(namespace, spec).await?;
         let seed = Trigger::seed(namespace, spec.name.as_str());
         for (index, trigger) in spec.triggers.iter().enumerate() {
@@ -187,7 +202,12 @@ impl App {
 }
 
 /// The file and the address must mean the same job.
-fn check_place(spec: &JobSpec, namespace: &Namespace, job: &str, found: Option<&Job>) -> Result<()> {
+pub(super) fn check_place(
+    spec: &JobSpec,
+    namespace: &Namespace,
+    job: &str,
+    found: Option<&Job>,
+) -> Result<()> {
     let wrong = |path: &str, message: String| Err(Error::field(ErrorCode::InvalidSpec, path, message));
     if let Some(place) = spec.namespace.as_ref().filter(|place| *place != namespace) {
         return wrong("namespace", format!("the file says `{place}`, the request `{namespace}`"));

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use mainspring_client::PutJob;
-use mainspring_client::api::{Job, PutOutcome};
+use mainspring_client::api::{Job, PutOutcome, VersionOrigin};
+use mainspring_client::{JobText, PutJob};
 use mainspring_model::JobSpec;
+use mainspring_model::spec::Format;
 use serde::Serialize;
 
 use super::difference;
@@ -16,7 +17,7 @@ use crate::ask::confirm;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::job_file;
+use crate::job_file::{self, FileJob};
 use crate::output::{Paint, WARN, count, plain};
 
 /// What `apply` takes.
@@ -28,6 +29,9 @@ pub(crate) struct Apply {
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
+    /// Why, for those who come after: stands beside the new versions
+    #[arg(short, long, value_name = "NOTE", default_value = "", hide_default_value = true)]
+    message: String,
 }
 
 /// What `plan` takes.
@@ -48,6 +52,7 @@ struct Files {
 /// A job as a file wants it, and what that would change.
 struct Planned {
     spec: JobSpec,
+    text: Option<(String, Format)>,
     namespace: Option<String>,
     would: Job,
 }
@@ -73,14 +78,19 @@ impl Plan {
 
 impl Apply {
     pub(crate) async fn run(self, context: &Context) -> Result<ExitCode, Failure> {
-        make_true(context, job_file::read_all(&self.files.files)?, self.yes).await?;
+        make_true(context, job_file::read_all(&self.files.files)?, &self.message, self.yes).await?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
 /// Shows what changes, asks, and makes jobs what these say.
-pub(super) async fn make_true(context: &Context, specs: Vec<JobSpec>, yes: bool) -> Result<(), Failure> {
-    let planned = plan(context, specs).await?;
+pub(super) async fn make_true(
+    context: &Context,
+    jobs: Vec<FileJob>,
+    note: &str,
+    yes: bool,
+) -> Result<(), Failure> {
+    let planned = plan(context, jobs).await?;
     let changes = show(context, &planned)?;
     if changes > 0 {
         confirm(&format!("Apply {}?", count(changes, "change")), yes)?;
@@ -101,7 +111,12 @@ pub(super) async fn make_true(context: &Context, specs: Vec<JobSpec>, yes: bool)
             only_create: created,
         };
         let (namespace, name) = (planned.namespace.as_deref(), planned.spec.name.as_str());
-        let job = context.client.put_job(namespace, name, &planned.spec, put).await;
+        let (text, format) = match &planned.text {
+            Some((text, format)) => (text.clone(), *format),
+            None => (as_json(&planned.spec)?, Format::Json),
+        };
+        let text = JobText { text: &text, format, note, origin: VersionOrigin::Cli };
+        let job = context.client.put_job_text(namespace, name, text, put).await;
         let job = job.map_err(|error| {
             let failure = Failure::from(error).about(name);
             let moved = failure.exit == Exit::Conflict;
@@ -127,10 +142,10 @@ fn print(context: &Context, jobs: &[impl Serialize]) -> Result<(), Failure> {
 }
 
 /// Asks the server what these would change.
-async fn plan(context: &Context, specs: Vec<JobSpec>) -> Result<Vec<Planned>, Failure> {
+async fn plan(context: &Context, jobs: Vec<FileJob>) -> Result<Vec<Planned>, Failure> {
     let (mut planned, mut names) = (Vec::new(), HashSet::new());
-    let bar = context.output.things_bar(Some(specs.len() as u64), "jobs compared");
-    for spec in specs {
+    let bar = context.output.things_bar(Some(jobs.len() as u64), "jobs compared");
+    for FileJob { spec, text } in jobs {
         bar.inc(1);
         let namespace = spec.namespace.as_ref().map(ToString::to_string);
         let namespace = namespace.or_else(|| context.namespace().map(str::to_owned));
@@ -141,10 +156,15 @@ async fn plan(context: &Context, specs: Vec<JobSpec>) -> Result<Vec<Planned>, Fa
             return Err(Failure::usage(format!("`{}/{}` is described twice", would.namespace, spec.name))
                 .hint("leave one of the two out; nothing was changed"));
         }
-        planned.push(Planned { spec, namespace, would });
+        planned.push(Planned { spec, text, namespace, would });
     }
     bar.finish_and_clear();
     Ok(planned)
+}
+
+/// A specification as the text of a job file.
+fn as_json(spec: &JobSpec) -> Result<String, Failure> {
+    serde_json::to_string_pretty(spec).map_err(|error| Failure::usage(error.to_string()))
 }
 
 /// Shows what would change; gives how many jobs do.

@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::import::{self, Imported, Kind, Settings, Zone, is_zone};
+use crate::job_file::FileJob;
 use crate::machine_zone;
 use crate::output::{Format, Output, Paint, WARN, count};
 
@@ -113,8 +114,8 @@ impl Import {
             write_files(directory, &import.jobs, target.force, context.output)?;
         }
         let code = end(&import);
-        let specs: Vec<JobSpec> = import.jobs.into_iter().map(|job| job.spec).collect();
-        apply::make_true(context, specs, target.yes).await?;
+        let jobs = import.jobs.into_iter().map(|job| FileJob { spec: job.spec, text: None }).collect();
+        apply::make_true(context, jobs, "", target.yes).await?;
         Ok(code)
     }
 

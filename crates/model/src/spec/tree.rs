@@ -71,20 +71,25 @@ pub(super) fn check_size(text: &str, jobs: usize) -> Result<(), Problem> {
     Ok(())
 }
 
-fn read_yaml<const JOBS: usize>(text: &str) -> Result<Tree<JOBS>, String> {
-    let options = serde_saphyr::options! {
+/// How YAML is read: within these limits.
+pub(super) fn yaml_options(depth_max: usize, jobs: usize) -> serde_saphyr::Options {
+    serde_saphyr::options! {
         strict_booleans: true,
         with_snippet: false,
         reject_unsupported_tags: true,
         emit_comments: false,
         budget: serde_saphyr::budget! {
-            max_depth: depth_max(JOBS) + 1,
-            max_nodes: SPEC_NODES_MAX * JOBS,
-            max_events: 4 * SPEC_NODES_MAX * JOBS,
+            max_depth: depth_max + 1,
+            max_nodes: SPEC_NODES_MAX * jobs,
+            max_events: 4 * SPEC_NODES_MAX * jobs,
             max_aliases: 1_000,
             max_anchors: 1_000,
         },
-    };
+    }
+}
+
+fn read_yaml<const JOBS: usize>(text: &str) -> Result<Tree<JOBS>, String> {
+    let options = yaml_options(depth_max(JOBS), JOBS);
     serde_saphyr::from_str_with_options(text, options).map_err(|error| match error.without_snippet() {
         serde_saphyr::Error::MultipleDocuments { .. } => {
             "one file holds one job, but `---` begins another".to_owned()
@@ -97,7 +102,7 @@ fn read_yaml<const JOBS: usize>(text: &str) -> Result<Tree<JOBS>, String> {
 }
 
 /// A list of jobs stands two levels above each of them.
-const fn depth_max(jobs: usize) -> usize {
+pub(super) const fn depth_max(jobs: usize) -> usize {
     if jobs > 1 { SPEC_DEPTH_MAX + 2 } else { SPEC_DEPTH_MAX }
 }
 

@@ -21,6 +21,7 @@ mod runs;
 mod series;
 mod shape;
 mod sign_in;
+mod sources;
 mod triggers;
 mod watch;
 mod wire;

@@ -150,6 +150,10 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
             world.job(target, "gone").await;
             sample("DELETE", format!("/v1/jobs/gone?namespace={target}"))
         }
+        Operation::JobValidate => {
+            let path = format!("/v1/jobs/validate?namespace={target}");
+            with("POST", path, json!({"name": "etl", "script": "true"}))
+        }
         Operation::JobConfirm => sample("POST", of_job("confirm?")),
         Operation::JobVersions => sample("GET", of_job("versions?")),
         Operation::JobVersion => sample("GET", of_job("versions/1?")),

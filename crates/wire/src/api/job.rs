@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::{JobHealth, Time};
+use super::{FieldProblem, JobHealth, Time};
 
 /// A job. Its `ETag` is its `revision`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -148,6 +148,54 @@ pub struct JobVersion {
     /// What it says.
     #[schema(value_type = JobSpec)]
     pub spec: Value,
+    /// The text as it was put, comments and order included. Lists leave it out; absent where none was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<VersionSource>,
+    /// Why, in the words of whoever put it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+    /// With what it was put; absent where that was not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<VersionOrigin>,
+}
+
+/// The text of a version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct VersionSource {
+    /// The text.
+    pub text: String,
+    /// Its language: `application/yaml`, `application/json` or `application/toml`.
+    pub media_type: String,
+}
+
+/// With what a version was put.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VersionOrigin {
+    /// A program.
+    #[default]
+    Api,
+    /// The command line.
+    Cli,
+    /// The console.
+    Console,
+    /// A repository that is kept in step with.
+    Git,
+}
+
+/// What is wrong with a job file, and what is odd about it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Validation {
+    /// Whether it could be put.
+    pub valid: bool,
+    /// Every problem, with its line and column where they are known.
+    pub problems: Vec<FieldProblem>,
+    /// What is accepted although it is probably a mistake.
+    pub warnings: Vec<JobWarning>,
+    /// What it says, if it can be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<JobSpec>)]
+    pub spec: Option<Value>,
 }
 
 /// What differs between two versions.
@@ -222,6 +270,9 @@ impl From<&mainspring_model::JobVersion> for JobVersion {
             created_at: version.created_at.into(),
             created_by: version.created_by.to_string(),
             spec: serde_json::to_value(&*version.spec).unwrap_or_default(),
+            source: None,
+            note: String::new(),
+            origin: None,
         }
     }
 }

@@ -50,7 +50,7 @@ pub use health::{ActiveRuns, JobHealth, NextFiring, Percentiles, RunEnd};
 pub use hook::{Delivered, HookToken, HookTokenRequest};
 pub use job::{
     Change, Dependent, DependentKind, Dependents, Job, JobDiff, JobOrder, JobVersion, JobWarning, JobWith,
-    NoteRequest, Pause, PutOutcome,
+    NoteRequest, Pause, PutOutcome, Validation, VersionOrigin, VersionSource,
 };
 pub use load::{Crowd, CrowdTrigger, LoadReport, LoadRequest, PoolLoad, Spread};
 pub use log::{LogLine, LogPage, LogStream};

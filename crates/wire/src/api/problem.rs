@@ -40,10 +40,16 @@ pub struct FieldProblem {
     /// What to write instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The line in the text that was sent, from 1, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The column, from 1, in characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
 }
 
 impl From<mainspring_model::spec::Problem> for FieldProblem {
     fn from(problem: mainspring_model::spec::Problem) -> Self {
-        Self { path: problem.path, message: problem.message, hint: problem.hint }
+        Self { path: problem.path, message: problem.message, hint: problem.hint, line: None, column: None }
     }
 }

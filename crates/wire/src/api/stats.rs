@@ -63,18 +63,21 @@ pub struct StatsSeries {
     pub until: Time,
     /// How long a step is, in seconds.
     pub step_s: u64,
-    /// One for all, or one for each job or namespace: those with the most ends first.
+    /// All of them added up.
+    pub total: StatsTotals,
+    /// Steps in which something ended, the oldest first.
+    pub points: Vec<SeriesPoint>,
+    /// With `by`, the same for each job or namespace: those with the most failures first, then those with the most ends.
     pub groups: Vec<SeriesGroup>,
     /// There are more groups than are told, or more hours than could be added up.
     pub partial: bool,
 }
 
-/// The steps of everything, of a job or of a namespace.
+/// The steps of a job or of a namespace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SeriesGroup {
-    /// The namespace; absent in the group of everything.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<Namespace>,
+    /// The namespace.
+    pub namespace: Namespace,
     /// The job, by job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobId>,

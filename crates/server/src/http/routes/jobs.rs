@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use mainspring_app::{Operation, PageRequest, PutJob};
+use mainspring_app::{Operation, PageRequest, PutJob, Sourced};
 use mainspring_model::{JobSpec, Namespace};
-use mainspring_wire::api::{self, JobOrder, JobWith, NoteRequest, PutOutcome};
+use mainspring_wire::api::{self, JobOrder, JobWith, NoteRequest, PutOutcome, VersionOrigin};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -29,7 +29,15 @@ pub(super) fn routes() -> Vec<Route> {
             let spec = doc.knows::<JobSpec>();
             doc.raw_body(&["application/json", "application/yaml", "application/toml"], &spec, true);
         });
+    let validate = Route::post("/v1/jobs/validate", Operation::JobValidate, validate)
+        .query::<ValidateQuery>()
+        .answers::<api::Validation>(200, "What is wrong with it; it may be nothing.")
+        .note(|doc| {
+            let spec = doc.knows::<JobSpec>();
+            doc.raw_body(&["application/json", "application/yaml", "application/toml"], &spec, true);
+        });
     vec![
+        validate,
         Route::get("/v1/jobs", Operation::JobList, list)
             .query::<JobsQuery>()
             .answers_page::<api::Job>("Jobs."),
@@ -107,6 +115,24 @@ struct PutQuery {
     /// Only tell what would change.
     #[serde(default)]
     dry_run: bool,
+    /// Why, for those who come after: it stands beside the version.
+    #[serde(default)]
+    #[param(max_length = 4096)]
+    note: String,
+    /// With what it is put; without it, `api`.
+    #[serde(default)]
+    #[param(inline)]
+    origin: VersionOrigin,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct ValidateQuery {
+    /// Where it would live; `default` when nothing is said.
+    namespace: Option<Namespace>,
+    /// The job that it would be put as, by name or id; without it, the one that it names.
+    job: Option<String>,
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -171,8 +197,7 @@ async fn put(
     let request = PutJob {
         namespace: query.namespace.unwrap_or_default(),
         job: path.text("job"),
-        text: &text,
-        format,
+        source: Sourced { text: &text, format, note: &query.note, origin: query.origin },
         condition: condition(&headers)?,
         dry_run: query.dry_run,
     };
@@ -184,6 +209,16 @@ async fn put(
         }
         _ => tagged(StatusCode::OK, &job, job.revision),
     }
+}
+
+async fn validate(
+    State(edge): Context,
+    SignedIn(caller): SignedIn,
+    Query(query): Query<ValidateQuery>,
+    SpecText { text, format }: SpecText,
+) -> Answer {
+    let namespace = query.namespace.unwrap_or_default();
+    ok(&edge.app.validate_job(&caller, &namespace, query.job.as_deref(), (&text, format)).await?)
 }
 
 async fn delete(
