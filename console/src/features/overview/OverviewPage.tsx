@@ -10,6 +10,7 @@ import { AttentionList } from "./AttentionList";
 import { EndedChart } from "./EndedChart";
 import { Figures } from "./Figures";
 import { NextFirings } from "./NextFirings";
+import { Saturation } from "./Saturation";
 import { useOverview, WINDOWS, type WindowName } from "./useOverview";
 import "./overview.css";
 
@@ -68,6 +69,7 @@ export function OverviewPage() {
           ns={ns}
         />
       )}
+      {!isEmpty && <Saturation ns={ns} />}
       <div className="ms-overview-charts">
         <EndedChart steps={steps} ns={ns} isPartial={series.data?.partial ?? false} />
         <NextFirings triggers={triggers.data?.items ?? []} />
