@@ -17,6 +17,7 @@ use crate::operation::{Operation, Place};
 use crate::ports::{Artifacts, CellError, Cells, Command, Logs};
 use crate::principal::Caller;
 use crate::random::Random;
+use crate::runs::LogIndices;
 
 /// What the audit calls somebody who is not known.
 const STRANGER: &str = "anonymous";
@@ -61,6 +62,7 @@ pub struct App {
     pub(crate) jobs: Jobs,
     pub(crate) held_files: HeldFiles,
     pub(crate) node_names: NodeNames,
+    pub(crate) log_indices: LogIndices,
     pub(crate) random: Random,
     /// A bulk operation was started or stopped here.
     pub(crate) bulk_wake: Notify,
@@ -90,6 +92,7 @@ impl App {
             jobs: Jobs::new(options.job_ttl),
             held_files: HeldFiles::new(options.job_ttl),
             node_names: NodeNames::default(),
+            log_indices: LogIndices::default(),
             random: options.ids.map_or_else(Random::new, Random::seeded),
             bulk_wake: Notify::new(),
             // By default longer than it takes to replace an owner that died, and less than callers wait.

@@ -60,7 +60,7 @@ pub use precondition::Precondition;
 pub use principal::{Caller, Principal};
 pub use random::Random;
 pub use residents::residents;
-pub use runs::{BulkProgress, LogQuery, LogTarget};
+pub use runs::{BulkProgress, LogQuery, LogSearch, LogTarget};
 pub use secret::SecretKind;
 pub use series::SeriesQuery;
 pub use triggers::LastSuccesses;

@@ -52,6 +52,25 @@ pub(crate) const LOG_PART_LINES_MAX: usize = 10_000;
 pub(crate) const LOG_FRAME_BYTES_MAX: usize = 80 << 10;
 /// Stored bytes of the longest piece of a log that anybody ever made.
 pub(crate) const LOG_PIECE_BYTES_MAX: usize = 5 << 20;
+/// Stored bytes of a log that one request searches.
+pub(crate) const LOG_SEARCH_BYTES: u64 = 32 << 20;
+/// Stored bytes of a log that one request reads to find places in it.
+pub(crate) const LOG_INDEX_BYTES: u64 = 256 << 20;
+/// Stored bytes of a log from one such place to the next.
+pub(crate) const LOG_MARK_EVERY: u64 = 256 << 10;
+/// Such places in one answer, and gaps.
+pub(crate) const LOG_MARKS_MAX: usize = 2_000;
+/// Attempts whose places are kept.
+pub(crate) const LOG_INDICES_KEPT_MAX: usize = 32;
+/// Lines that match in one answer, and when it asks for no number.
+pub(crate) const LOG_MATCHES_MAX: usize = 1_000;
+pub(crate) const LOG_MATCHES_DEFAULT: usize = 100;
+/// Bytes of a line that a match shows, and that are searched.
+pub(crate) const LOG_MATCH_TEXT_BYTES: usize = 4 << 10;
+pub(crate) const LOG_LINE_SEARCHED_BYTES: usize = 1 << 20;
+/// Bytes of what is searched for, and of what it is compiled to.
+pub(crate) const LOG_PATTERN_BYTES_MAX: usize = 1_024;
+pub(crate) const LOG_PATTERN_MEMORY_MAX: usize = 1 << 20;
 /// Rows of roll-ups in one answer.
 pub(crate) const STATS_ROWS_MAX: usize = 10_000;
 /// Pages of so many rows that are added up for one answer.

@@ -109,6 +109,8 @@ operations! {
     RunTimeline, "run.timeline", Viewer, Namespace, false, "Tells what happened to a run.";
     RunWhy, "run.why", Viewer, Namespace, false, "Tells why a run is where it is.";
     RunLogs, "run.logs", Viewer, Namespace, false, "Reads the output of a run.";
+    RunLogSearch, "run.log_search", Viewer, Namespace, false, "Finds lines in the output of a run.";
+    RunLogIndex, "run.log_index", Viewer, Namespace, false, "Tells places in the output of a run, and what is missing of it.";
     RunCancel, "run.cancel", Operator, Namespace, true, "Ends a run.";
     RunRetry, "run.retry", Operator, Namespace, true, "Lets a failed run not wait for its back-off.";
     RunPrioritise, "run.prioritise", Operator, Namespace, true, "Makes a run more or less important.";

@@ -405,8 +405,23 @@ export type Labels = { [key: string]: (string | number | boolean); };
 /** What is planned, by hour and pool. Paused triggers and triggers of paused jobs plan nothing. */
 export type LoadReport = { crowds: Array<Crowd>; firings: number; following: number; from: Time; pools: Array<PoolLoad>; triggers: number; truncated: boolean; until: Time; };
 
+/** Output that is missing. */
+export type LogGap = { bytes: number; offset: number; };
+
+/** Places in a log. */
+export type LogIndex = { attempt: number; ended: boolean; gaps: Array<LogGap>; length: number; lines: number; marks: Array<LogMark>; partial: boolean; };
+
 /** A line of output, or what there is of it. */
-export type LogLine = { at: Time; base64?: string | null; offset: number; stream: LogStream; text: string; };
+export type LogLine = { at: Time; base64?: string | null; gap_bytes?: number | null; offset: number; stream: LogStream; text: string; };
+
+/** A place from where a log can be read. */
+export type LogMark = { at: Time; line: number; offset: number; open?: Array<LogStream>; };
+
+/** A line that matches. */
+export type LogMatch = { at: Time; index: number; line: number; offset: number; stream: LogStream; text: string; };
+
+/** Lines of a log that match. */
+export type LogMatches = { attempt: number; count: number; ended: boolean; gaps_bytes: number; length: number; matches: Array<LogMatch>; next_offset?: number | null; searched_bytes: number; };
 
 /** A part of a log. */
 export type LogPage = { attempt: number; ended: boolean; length: number; lines: Array<LogLine>; next_offset: number; };
@@ -759,6 +774,8 @@ export interface Operations {
   run_attempts: { path: { run: string; }; query: Record<never, never>; body: undefined; answer: AttemptPage };
   run_cancel: { path: { run: string; }; query: Record<never, never>; body: CancelRequest | undefined; answer: Run };
   run_logs: { path: { run: string; }; query: { attempt?: number; offset?: number; limit?: number; stream?: "stdout" | "stderr" | "system"; follow?: boolean; last_event_id?: string; }; body: undefined; answer: LogPage };
+  run_log_index: { path: { run: string; }; query: { attempt?: number; }; body: undefined; answer: LogIndex };
+  run_log_search: { path: { run: string; }; query: { attempt?: number; text: string; regex?: boolean; case?: boolean; stream?: "stdout" | "stderr" | "system"; offset?: number; index?: number; limit?: number; }; body: undefined; answer: LogMatches };
   run_prioritise: { path: { run: string; }; query: Record<never, never>; body: PriorityRequest; answer: Run };
   run_rerun: { path: { run: string; }; query: Record<never, never>; body: RerunRequest | undefined; answer: Submitted };
   run_retry: { path: { run: string; }; query: Record<never, never>; body: undefined; answer: Run };
@@ -861,6 +878,8 @@ export const PATHS = {
   run_attempts: { method: "GET", path: "/v1/runs/{run}/attempts" },
   run_cancel: { method: "POST", path: "/v1/runs/{run}/cancel" },
   run_logs: { method: "GET", path: "/v1/runs/{run}/logs" },
+  run_log_index: { method: "GET", path: "/v1/runs/{run}/logs/index" },
+  run_log_search: { method: "GET", path: "/v1/runs/{run}/logs/search" },
   run_prioritise: { method: "POST", path: "/v1/runs/{run}/priority" },
   run_rerun: { method: "POST", path: "/v1/runs/{run}/rerun" },
   run_retry: { method: "POST", path: "/v1/runs/{run}/retry" },
@@ -964,6 +983,8 @@ export const PERMISSIONS = {
   "run.attempts": { place: "namespace", role: "viewer" },
   "run.cancel": { place: "namespace", role: "operator" },
   "run.logs": { place: "namespace", role: "viewer" },
+  "run.log_index": { place: "namespace", role: "viewer" },
+  "run.log_search": { place: "namespace", role: "viewer" },
   "run.prioritise": { place: "namespace", role: "operator" },
   "run.rerun": { place: "namespace", role: "operator" },
   "run.retry": { place: "namespace", role: "operator" },

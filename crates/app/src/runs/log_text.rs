@@ -20,6 +20,7 @@ struct Piece {
     at_us: i64,
     stream: LogStream,
     content: Vec<u8>,
+    gap_bytes: Option<u64>,
 }
 
 /// The lines of the pieces that begin in the first `limit` of `bytes`, which begin at `offset` of the log, and the offset after
@@ -45,14 +46,20 @@ pub(super) fn lines(bytes: &[u8], offset: u64, limit: usize, only: Option<LogStr
         let end = at + HEADER_BYTES + frame.content.len();
         if at < limit && count < LOG_PART_LINES_MAX {
             count += content.split_inclusive(is_end).count();
-            pieces.push(Piece { offset: offset + at as u64, at_us: frame.at_us, stream, content });
+            pieces.push(Piece {
+                offset: offset + at as u64,
+                at_us: frame.at_us,
+                stream,
+                content,
+                gap_bytes: frame.dropped_bytes(),
+            });
             next = end;
         }
         at = end;
     }
     if next == 0 && !bytes.is_empty() {
         let content = format!("[{} bytes of the log cannot be read]\n", bytes.len()).into();
-        pieces.push(Piece { offset, at_us: 0, stream: LogStream::System, content });
+        pieces.push(Piece { offset, at_us: 0, stream: LogStream::System, content, gap_bytes: None });
         next = bytes.len();
     }
     let shown = pieces.into_iter().filter(|piece| only.is_none_or(|only| only == piece.stream));
@@ -62,7 +69,10 @@ pub(super) fn lines(bytes: &[u8], offset: u64, limit: usize, only: Option<LogStr
 impl Piece {
     fn lines(self) -> Vec<LogLine> {
         let at = Timestamp::from_micros(self.at_us).into();
-        let line = |content: &[u8]| LogLine::new(self.offset, at, self.stream, content);
+        let line = |content: &[u8]| LogLine {
+            gap_bytes: self.gap_bytes,
+            ..LogLine::new(self.offset, at, self.stream, content)
+        };
         self.content.split_inclusive(is_end).map(line).collect()
     }
 }
@@ -123,6 +133,8 @@ mod tests {
         check(&bytes, 1000, Some(LogStream::Stderr), &["two\n"], 1000 + 17 + 17 + 29);
         check(&bytes[..20], 1000, None, &["one\n"], 1017);
         check(b"", 1000, None, &[], 1000);
+        let (told, _) = lines(&bytes, 1000, 1000, None);
+        assert_eq!(told.iter().map(|line| line.gap_bytes).collect::<Vec<_>>(), [None, None, Some(100)]);
     }
 
     #[test]

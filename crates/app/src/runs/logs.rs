@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::error::{Error, Result};
 use crate::limits::{LOG_FRAME_BYTES_MAX, LOG_PART_BYTES_DEFAULT, LOG_PART_BYTES_MAX, LOG_PIECE_BYTES_MAX};
 use crate::operation::Operation;
+use crate::ports::{LogError, LogPart};
 use crate::principal::Caller;
 
 /// The output of an attempt may be so much behind its end, which comes another way.
@@ -35,7 +36,7 @@ pub struct LogTarget {
     /// The attempt; none before the first.
     pub(crate) token: Option<AttemptToken>,
     /// Whether it wrote nothing.
-    is_silent: bool,
+    pub(super) is_silent: bool,
     /// Since when it executes no more, if it did: it has said something by then, or that it says nothing.
     executed_until: Option<Timestamp>,
     /// Whether the run is over, so that no other attempt follows.
@@ -69,7 +70,18 @@ impl App {
 
     /// The attempt whose output is asked for. Checks that the caller may; reading goes on with [`App::read_log`].
     pub async fn log_target(&self, caller: &Caller, run: RunId, attempt: Option<u32>) -> Result<LogTarget> {
-        let row = self.find_run(caller, Operation::RunLogs, run).await?;
+        self.log_target_for(caller, Operation::RunLogs, run, attempt).await
+    }
+
+    /// The same for another operation on it.
+    pub(super) async fn log_target_for(
+        &self,
+        caller: &Caller,
+        operation: Operation,
+        run: RunId,
+        attempt: Option<u32>,
+    ) -> Result<LogTarget> {
+        let row = self.find_run(caller, operation, run).await?;
         let row = match self.live(&row).await {
             Some(live) => live.run,
             None => row,
@@ -110,14 +122,25 @@ impl App {
             });
         };
         // What begins within the limit is given whole.
-        let mut part = self.logs.read(token, query.offset, limit + LOG_FRAME_BYTES_MAX).await?;
-        // Workers of earlier versions made a piece of each line, however long.
-        if !part.data.is_empty() && frames(&part.data).next().is_none() {
-            part = self.logs.read(token, query.offset, LOG_PIECE_BYTES_MAX).await?;
-        }
+        let part = self.log_part(token, query.offset, limit + LOG_FRAME_BYTES_MAX).await?;
         let (lines, next_offset) = lines(&part.data, part.begin, limit, query.stream);
         let ended = part.ended || target.is_silent;
         Ok(LogPage { attempt: token.number, lines, next_offset, length: part.length, ended })
+    }
+
+    /// A part of a stored log, of one whole frame at least, if there is one.
+    pub(super) async fn log_part(
+        &self,
+        token: AttemptToken,
+        offset: u64,
+        limit: usize,
+    ) -> std::result::Result<LogPart, LogError> {
+        let part = self.logs.read(token, offset, limit).await?;
+        // Workers of earlier versions made a piece of each line, however long.
+        if !part.data.is_empty() && frames(&part.data).next().is_none() {
+            return self.logs.read(token, offset, LOG_PIECE_BYTES_MAX).await;
+        }
+        Ok(part)
     }
 
     /// Returns when an attempt's output may have grown beyond `length`, or has ended, or after a while.

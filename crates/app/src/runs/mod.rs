@@ -7,7 +7,11 @@ mod counts;
 mod get;
 mod head;
 mod list;
+mod log_index;
+mod log_pattern;
+mod log_search;
 mod log_text;
+mod log_walk;
 mod logs;
 mod overlap;
 mod rerun;
@@ -16,4 +20,6 @@ mod timeline;
 
 pub use bulk::BulkProgress;
 pub(crate) use head::priority_from;
+pub(crate) use log_index::LogIndices;
+pub use log_search::LogSearch;
 pub use logs::{LogQuery, LogTarget};

@@ -81,6 +81,7 @@ mod tests {
     fn within_a_piece_lines_are_counted_and_after_it_comes_the_next() {
         let line = |offset| LogLine {
             base64: None,
+            gap_bytes: None,
             offset,
             at: Timestamp::from_micros(7).into(),
             stream: LogStream::Stdout,

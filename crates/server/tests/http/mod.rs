@@ -13,6 +13,7 @@ mod hooks;
 mod jobs;
 mod ledgers;
 mod load;
+mod log_search;
 mod namespaces;
 mod node;
 mod nodes;

@@ -122,6 +122,8 @@ fn is_hidden(operation: Operation, looks: bool) -> bool {
         | Operation::RunTimeline
         | Operation::RunWhy
         | Operation::RunLogs
+        | Operation::RunLogSearch
+        | Operation::RunLogIndex
         | Operation::RunCancel
         | Operation::RunRetry
         | Operation::RunPrioritise
@@ -239,6 +241,8 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
         Operation::RunTimeline => sample("GET", run(world, target, "/timeline").await),
         Operation::RunWhy => sample("GET", run(world, target, "/why").await),
         Operation::RunLogs => sample("GET", run(world, target, "/logs").await),
+        Operation::RunLogSearch => sample("GET", run(world, target, "/logs/search?text=x").await),
+        Operation::RunLogIndex => sample("GET", run(world, target, "/logs/index").await),
         Operation::RunCancel => sample("POST", run(world, target, "/cancel").await),
         Operation::RunPrioritise => {
             with("POST", run(world, target, "/priority").await, json!({"priority": "service"}))

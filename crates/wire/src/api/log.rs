@@ -39,16 +39,20 @@ pub struct LogLine {
     /// The bytes that were written, in Base64; only where they are not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base64: Option<String>,
+    /// The bytes of output that are missing here; only in a line of `system` that stands for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap_bytes: Option<u64>,
 }
 
 impl LogLine {
     /// A line of these bytes.
     pub fn new(offset: u64, at: Time, stream: LogStream, content: &[u8]) -> Self {
         match std::str::from_utf8(content) {
-            Ok(text) => Self { offset, at, stream, text: text.to_owned(), base64: None },
+            Ok(text) => Self { offset, at, stream, text: text.to_owned(), base64: None, gap_bytes: None },
             Err(_) => {
                 let text = String::from_utf8_lossy(content).into_owned();
-                Self { offset, at, stream, text, base64: Some(STANDARD.encode(content)) }
+                let base64 = Some(STANDARD.encode(content));
+                Self { offset, at, stream, text, base64, gap_bytes: None }
             }
         }
     }
@@ -79,6 +83,87 @@ pub struct LogPage {
     pub length: u64,
     /// Whether it is whole: nothing follows `length`.
     pub ended: bool,
+}
+
+/// Lines of a log that match.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LogMatches {
+    /// Of which attempt.
+    pub attempt: u32,
+    /// The first lines that match, in order.
+    pub matches: Vec<LogMatch>,
+    /// How many lines match in what was searched, listed or not.
+    pub count: u64,
+    /// Where to go on, when not all of the log was searched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<u64>,
+    /// Stored bytes that were searched.
+    pub searched_bytes: u64,
+    /// Bytes of output that are missing there, and so were not searched.
+    pub gaps_bytes: u64,
+    /// How long the stored log is.
+    pub length: u64,
+    /// Whether it is whole: nothing follows `length`.
+    pub ended: bool,
+}
+
+/// A line that matches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LogMatch {
+    /// Where the piece that it begins in begins in the stored log.
+    pub offset: u64,
+    /// Which line of that piece it is, from 0.
+    pub index: u64,
+    /// Which line of the attempt's output it is, from 1.
+    pub line: u64,
+    /// When it was written.
+    pub at: Time,
+    /// Where it came from.
+    pub stream: LogStream,
+    /// Its first 4 KiB, without its line end and without escape sequences of terminals. Bytes that are not UTF-8 are replaced.
+    pub text: String,
+}
+
+/// Places in a log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LogIndex {
+    /// Of which attempt.
+    pub attempt: u32,
+    /// How long the stored log is.
+    pub length: u64,
+    /// How many lines there are, as far as it was read.
+    pub lines: u64,
+    /// Whether it is whole: nothing follows `length`.
+    pub ended: bool,
+    /// Whether less than `length` was read: ask again for the rest.
+    pub partial: bool,
+    /// Places from where it can be read, in order; the first is its beginning.
+    pub marks: Vec<LogMark>,
+    /// Where output is missing.
+    pub gaps: Vec<LogGap>,
+}
+
+/// A place from where a log can be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LogMark {
+    /// The offset.
+    pub offset: u64,
+    /// Which line of the output is the next to begin there, from 1.
+    pub line: u64,
+    /// When what follows was written.
+    pub at: Time,
+    /// Streams whose line before goes on there: what comes of them up to its end is no line of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<LogStream>,
+}
+
+/// Output that is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LogGap {
+    /// Where in the stored log.
+    pub offset: u64,
+    /// How many bytes of output.
+    pub bytes: u64,
 }
 
 #[cfg(test)]

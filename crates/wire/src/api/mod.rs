@@ -53,7 +53,7 @@ pub use job::{
     NoteRequest, Pause, PutOutcome, Validation, VersionOrigin, VersionSource,
 };
 pub use load::{Crowd, CrowdTrigger, LoadReport, LoadRequest, PoolLoad, Spread};
-pub use log::{LogLine, LogPage, LogStream};
+pub use log::{LogGap, LogIndex, LogLine, LogMark, LogMatch, LogMatches, LogPage, LogStream};
 pub use member::{Member, PutMember, Role};
 pub use namespace::{Namespace, PutNamespace};
 pub use node::{DrainRequest, JoinToken, JoinTokenRequest, Node, NodeLabels, Pool};

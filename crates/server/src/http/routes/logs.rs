@@ -8,9 +8,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use mainspring_app::{Caller, LogQuery, Operation};
+use mainspring_app::{Caller, LogQuery, LogSearch, Operation};
 use mainspring_model::RunId;
-use mainspring_wire::api::{LogPage, LogStream};
+use mainspring_wire::api::{LogIndex, LogMatches, LogPage, LogStream};
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
@@ -34,7 +34,13 @@ pub(super) fn routes() -> Vec<Route> {
         let kinds = [("application/json", page), ("text/plain", text.clone()), ("text/event-stream", text)];
         doc.answers_as(200, "A part of the output; as text or as events when asked so.", &kinds);
     });
-    vec![answers]
+    let search = Route::get("/v1/runs/{run}/logs/search", Operation::RunLogSearch, search)
+        .query::<SearchQuery>()
+        .answers::<LogMatches>(200, "Lines of the output that match.");
+    let index = Route::get("/v1/runs/{run}/logs/index", Operation::RunLogIndex, index)
+        .query::<IndexQuery>()
+        .answers::<LogIndex>(200, "Places in the output.");
+    vec![answers, search, index]
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -59,6 +65,70 @@ struct LogsQuery {
     last_event_id: Option<String>,
 }
 
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct SearchQuery {
+    /// In the output of this attempt; without it, of the current or last.
+    attempt: Option<u32>,
+    /// What is in the line.
+    text: String,
+    /// The text is a regular expression.
+    #[serde(default)]
+    regex: bool,
+    /// Upper and lower case are not the same.
+    #[serde(default)]
+    case: bool,
+    /// Only in this stream.
+    #[param(inline)]
+    stream: Option<LogStream>,
+    /// In lines that begin at or after this offset of the stored log.
+    #[serde(default)]
+    offset: u64,
+    /// Of the lines of the piece there, from this one on.
+    #[serde(default)]
+    index: u64,
+    /// So many are listed; all are counted.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<usize>,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct IndexQuery {
+    /// Of this attempt; without it, of the current or last.
+    attempt: Option<u32>,
+}
+
+async fn search(
+    State(edge): State<Arc<Edge>>,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(query): Query<SearchQuery>,
+) -> Answer {
+    check_offset(query.offset)?;
+    let SearchQuery { attempt, text, regex, case, stream, offset, index, limit } = query;
+    let wanted = LogSearch { attempt, text, regex, case, stream, offset, index, limit };
+    ok(&edge.app.search_log(&caller, path.read("run")?, &wanted).await?)
+}
+
+async fn index(
+    State(edge): State<Arc<Edge>>,
+    SignedIn(caller): SignedIn,
+    path: PathParts,
+    Query(query): Query<IndexQuery>,
+) -> Answer {
+    ok(&edge.app.log_index(&caller, path.read("run")?, query.attempt).await?)
+}
+
+fn check_offset(offset: u64) -> Result<(), Failure> {
+    match i64::try_from(offset) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Failure::field("offset", "is beyond the end of any log")),
+    }
+}
+
 async fn read(
     State(edge): State<Arc<Edge>>,
     SignedIn(caller): SignedIn,
@@ -67,9 +137,7 @@ async fn read(
     headers: HeaderMap,
 ) -> Answer {
     let run: RunId = path.read("run")?;
-    if i64::try_from(query.offset).is_err() {
-        return Err(Failure::field("offset", "is beyond the end of any log"));
-    }
+    check_offset(query.offset)?;
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let wanted =
         LogQuery { attempt: query.attempt, offset: query.offset, limit: query.limit, stream: query.stream };
