@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use crate::artifact_use::HeldFiles;
 use crate::audit::{Chain, Entry, Journal, Now, Observed, Outcome, Strangers, told};
 use crate::error::{Error, Result, done};
-use crate::identity::{Origin, Principals};
+use crate::identity::{Origin, Principals, TokenUses};
 use crate::limits::FAILURE_CHARS_MAX;
 use crate::lookup::{Jobs, NodeNames};
 use crate::operation::{Operation, Place};
@@ -59,6 +59,7 @@ pub struct App {
     pub(crate) journal: Journal,
     strangers: Strangers,
     pub(crate) principals: Principals,
+    pub(crate) token_uses: TokenUses,
     pub(crate) jobs: Jobs,
     pub(crate) held_files: HeldFiles,
     pub(crate) node_names: NodeNames,
@@ -89,6 +90,7 @@ impl App {
             journal: Journal::new(store.clone(), now_of(&cells), chain, options.store_wait),
             strangers: Strangers::default(),
             principals: Principals::new(options.principal_ttl),
+            token_uses: TokenUses::default(),
             jobs: Jobs::new(options.job_ttl),
             held_files: HeldFiles::new(options.job_ttl),
             node_names: NodeNames::default(),

@@ -24,6 +24,11 @@ impl App {
         })
     }
 
+    /// Goes on if the caller may read the settings of servers.
+    pub async fn may_read_settings(&self, caller: &Caller) -> Result<()> {
+        self.allow(caller, Operation::SettingsGet, None).await
+    }
+
     /// Lets a cell start nothing, or lets it go on.
     pub async fn pause_cell(
         &self,

@@ -42,6 +42,7 @@ mod series;
 mod stats;
 mod triggers;
 mod watch;
+mod words;
 
 pub use app::{App, Options, Parts};
 pub use artifacts::{ArtifactContent, Upload};
@@ -54,6 +55,7 @@ pub use error::{Error, Result};
 pub use hooks::HookRequest;
 pub use identity::{Bootstrap, NodeIdentity, Opened, Origin, has_credential};
 pub use jobs::{JobsQuery, PutJob, Sourced};
+pub use nodes::NodesQuery;
 pub use operation::{Operation, Place};
 pub use paging::PageRequest;
 pub use precondition::Precondition;

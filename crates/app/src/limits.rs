@@ -36,6 +36,14 @@ pub(crate) const BULK_KEPT: Duration = Duration::from_secs(30 * 86_400);
 pub(crate) const BULK_SAMPLE_MAX: usize = 20;
 /// Bytes of a subject's name.
 pub(crate) const SUBJECT_BYTES_MAX: usize = 128;
+/// Roles that are read to tell somebody which admins there are.
+pub(crate) const ADMIN_ROLES_READ_MAX: usize = 1_000;
+/// Admins that are named.
+pub(crate) const ADMINS_NAMED_MAX: usize = 20;
+/// Nodes of which the Why of a run tells what they lack.
+pub(crate) const WHY_NODES_MAX: usize = 20;
+/// Nodes of one answer with what they used in the last hour.
+pub(crate) const LOAD_NODES_MAX: usize = 200;
 /// Scopes of a token.
 pub(crate) const SCOPES_MAX: usize = 64;
 /// Bytes of an artifact.

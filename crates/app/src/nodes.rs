@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use mainspring_model::{
-    CellId, ErrorCode, Labels, Node, NodeId, NodeState, Resources, duration_text, limits as model_limits,
+    CellId, ErrorCode, Labels, Namespace, Node, NodeId, Resources, duration_text, limits as model_limits,
 };
 use mainspring_store::{Outcome, Record, RecordKey, Write};
 use mainspring_wire::api::{self, DrainRequest, NodeLabels, Page, Pool};
@@ -12,74 +12,112 @@ use mainspring_wire::api::{self, DrainRequest, NodeLabels, Page, Pool};
 use crate::app::App;
 use crate::audit;
 use crate::error::{Error, Result};
-use crate::limits::DRAIN_PATIENCE_DEFAULT;
+use crate::limits::{DRAIN_PATIENCE_DEFAULT, LOAD_NODES_MAX};
 use crate::operation::Operation;
 use crate::paging::{PageRequest, page};
-use crate::ports::{Command, LiveNode};
+use crate::ports::{Command, LiveNode, LoadSample, NodeLoad};
 use crate::precondition::Precondition;
 use crate::principal::Caller;
 use crate::record;
 
+/// Which nodes, and what of them.
+#[derive(Debug, Clone, Default)]
+pub struct NodesQuery {
+    /// Only of this pool.
+    pub pool: Option<String>,
+    /// Only in this state.
+    pub state: Option<api::NodeState>,
+    /// As viewers of this namespace may see them.
+    pub namespace: Option<Namespace>,
+    /// With what they used in the last hour.
+    pub load: bool,
+}
+
 impl App {
-    /// Nodes, in the order in which they joined; of one pool or state if asked.
+    /// Nodes, in the order in which they joined.
     pub async fn list_nodes(
         &self,
         caller: &Caller,
-        pool: Option<&str>,
-        state: Option<&str>,
+        query: &NodesQuery,
         request: &PageRequest,
     ) -> Result<Page<api::Node>> {
-        self.allow(caller, Operation::NodeList, None).await?;
-        if let Some(unknown) = state.filter(|state| !NodeState::NAMES.contains(state)) {
-            let known = NodeState::NAMES.join(", ");
-            let message = format!("`{unknown}` is not a state of nodes; use {known}");
-            return Err(Error::field(ErrorCode::InvalidRequest, "state", message));
+        let reduced = self.allow_view(caller, Operation::NodeList, query.namespace.as_ref()).await?;
+        let rows = request.rows()?;
+        if query.load && rows > LOAD_NODES_MAX {
+            let message = format!("a page with load has at most {LOAD_NODES_MAX} items");
+            return Err(Error::field(ErrorCode::InvalidRequest, "limit", message));
         }
-        let part = self.store.all_nodes(request.after()?, request.rows()?).await?;
+        let part = self.store.all_nodes(request.after()?, rows).await?;
         let next_cursor = part.rows.last().filter(|_| part.more).map(|node| node.id.to_string());
         let mut live = LiveNodes::default();
         let mut items = Vec::new();
         for node in &part.rows {
-            let wanted = pool.is_none_or(|pool| pool == &*node.pool)
-                && state.is_none_or(|state| state == node.state_name());
+            let wanted = query.pool.as_deref().is_none_or(|pool| pool == &*node.pool)
+                && query.state.is_none_or(|state| state == api::NodeState::of(node));
             if wanted {
-                items.push(self.describe_node(node, &mut live).await?);
+                let seen = self.describe_node(node, &mut live).await?;
+                items.push(if reduced { seen.reduced() } else { seen });
             }
+        }
+        if query.load && !reduced {
+            self.add_loads(&mut items).await;
         }
         Ok(Page { next_cursor, ..page(items, false, |_| String::new()) })
     }
 
-    /// A node.
+    /// A node, with what it used in the last hour.
     pub async fn node(&self, caller: &Caller, node: NodeId) -> Result<api::Node> {
         self.allow(caller, Operation::NodeGet, None).await?;
         let found = self.find_node(node).await?;
-        self.describe_node(&found, &mut LiveNodes::default()).await
+        let mut seen = self.describe_node(&found, &mut LiveNodes::default()).await?;
+        self.add_loads(std::slice::from_mut(&mut seen)).await;
+        Ok(seen)
+    }
+
+    /// Goes on if the caller may look at nodes, or, with a namespace, at what its viewers may see. Tells whether it is only
+    /// that: a name, a pool, the state and the room do not say who runs what, and people have to know why their runs wait.
+    async fn allow_view(
+        &self,
+        caller: &Caller,
+        operation: Operation,
+        namespace: Option<&Namespace>,
+    ) -> Result<bool> {
+        if caller.principal.may(operation, None) {
+            return Ok(false);
+        }
+        let operation = if namespace.is_some() { Operation::NodeGlance } else { operation };
+        self.allow(caller, operation, namespace).await?;
+        Ok(true)
+    }
+
+    /// Adds what nodes used in the last hour, where their owners answer.
+    async fn add_loads(&self, nodes: &mut [api::Node]) {
+        let mut by_cell: BTreeMap<u16, Vec<NodeId>> = BTreeMap::new();
+        for node in nodes.iter() {
+            by_cell.entry(node.cell).or_default().push(node.id);
+        }
+        for (cell, ids) in by_cell {
+            let loads = self.cells.loads(CellId(cell), &ids).await.unwrap_or_default();
+            let mut loads: BTreeMap<NodeId, NodeLoad> =
+                loads.into_iter().map(|load| (load.node, load)).collect();
+            for node in nodes.iter_mut().filter(|node| node.cell == cell) {
+                node.load = loads.remove(&node.id).map(describe_load);
+            }
+        }
     }
 
     /// Pools, by name, with their nodes added up.
-    pub async fn list_pools(&self, caller: &Caller) -> Result<Vec<Pool>> {
-        self.allow(caller, Operation::PoolList, None).await?;
+    pub async fn list_pools(&self, caller: &Caller, namespace: Option<&Namespace>) -> Result<Vec<Pool>> {
+        self.allow_view(caller, Operation::PoolList, namespace).await?;
         let mut pools: BTreeMap<Box<str>, Pool> = BTreeMap::new();
         let mut live = LiveNodes::default();
         let mut after = None;
         loop {
             let part = self.store.all_nodes(after, model_limits::PAGE_ROWS_MAX).await?;
             for node in &part.rows {
-                let pool = pools.entry(node.pool.clone()).or_insert_with(|| Pool {
-                    name: node.pool.to_string(),
-                    nodes: BTreeMap::new(),
-                    slots: 0,
-                    capacity: Resources::ZERO,
-                    running: 0,
-                });
-                *pool.nodes.entry(node.state_name().to_owned()).or_default() += 1;
-                if node.takes_work() {
-                    pool.slots += u64::from(node.slots);
-                    if let Some(sum) = pool.capacity.checked_add(&node.capacity) {
-                        pool.capacity = sum;
-                    }
-                }
-                pool.running += live.find(self, node).await.map_or(0, |live| live.running);
+                let pool = pools.entry(node.pool.clone()).or_insert_with(|| empty_pool(&node.pool));
+                let known = live.find(self, node).await;
+                add_to_pool(pool, node, known.as_ref());
             }
             match part.rows.last().filter(|_| part.more) {
                 Some(last) => after = Some(last.id),
@@ -231,8 +269,54 @@ impl App {
             seen.seen_at = known.seen_at.map(Into::into);
             seen.cpu_used_milli = Some(known.cpu_milli);
             seen.memory_used_bytes = Some(known.memory_bytes);
+            seen.reserved = Some(known.reserved);
+            seen.agent_version = known.agent.as_deref().map(Into::into);
         }
         Ok(seen)
+    }
+}
+
+fn empty_pool(name: &str) -> Pool {
+    Pool {
+        name: name.to_owned(),
+        nodes: BTreeMap::new(),
+        slots: 0,
+        capacity: Resources::ZERO,
+        running: 0,
+        reserved: Resources::ZERO,
+        cpu_used_milli: 0,
+        memory_used_bytes: 0,
+    }
+}
+
+fn add_to_pool(pool: &mut Pool, node: &Node, live: Option<&LiveNode>) {
+    *pool.nodes.entry(node.state_name().to_owned()).or_default() += 1;
+    if node.takes_work() {
+        pool.slots += u64::from(node.slots);
+        if let Some(sum) = pool.capacity.checked_add(&node.capacity) {
+            pool.capacity = sum;
+        }
+    }
+    let Some(live) = live else { return };
+    pool.running += live.running;
+    pool.cpu_used_milli += live.cpu_milli;
+    pool.memory_used_bytes += live.memory_bytes;
+    if node.takes_work()
+        && let Some(sum) = pool.reserved.checked_add(&live.reserved)
+    {
+        pool.reserved = sum;
+    }
+}
+
+fn describe_load(load: NodeLoad) -> api::NodeLoad {
+    let NodeLoad { until, samples, .. } = load;
+    let each =
+        |pick: fn(&LoadSample) -> u64| samples.iter().map(|sample| sample.as_ref().map(pick)).collect();
+    api::NodeLoad {
+        until: until.into(),
+        cpu_milli: each(|sample| sample.cpu_milli),
+        memory_bytes: each(|sample| sample.memory_bytes),
+        running: samples.iter().map(|sample| sample.map(|sample| sample.running)).collect(),
     }
 }
 

@@ -44,6 +44,10 @@ macro_rules! operations {
             pub const fn changes(self) -> bool {
                 match self { $(Self::$variant => $changes,)* }
             }
+            /// The operation with this word.
+            pub fn parse(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|operation| operation.name() == name)
+            }
             /// What it does, in a sentence.
             pub const fn help(self) -> &'static str {
                 match self { $(Self::$variant => $help,)* }
@@ -118,6 +122,7 @@ operations! {
 
     NodeList, "node.list", Viewer, Cluster, false, "Lists nodes.";
     NodeGet, "node.get", Viewer, Cluster, false, "Reads a node.";
+    NodeGlance, "node.glance", Viewer, Namespace, false, "Lists nodes and pools without labels, handlers and versions.";
     NodeDrain, "node.drain", Operator, Cluster, true, "Empties a node.";
     NodeResume, "node.resume", Operator, Cluster, true, "Takes a node back into service.";
     NodeLabel, "node.label", Admin, Cluster, true, "Lays labels over those that a node gives itself.";
@@ -139,6 +144,7 @@ operations! {
 
     MemberList, "member.list", Admin, Namespace, false, "Lists who has which role.";
     MemberGet, "member.get", Admin, Namespace, false, "Reads somebody's role.";
+    AccessGet, "access.get", Admin, Namespace, false, "Tells why somebody may do something, or not.";
     MemberPut, "member.put", Admin, Namespace, true, "Gives somebody a role.";
     MemberDelete, "member.delete", Admin, Namespace, true, "Takes somebody's role away.";
 
@@ -156,10 +162,12 @@ operations! {
     LoginCodeCreate, "login_code.create", Viewer, SignedIn, true, "Makes a code that opens one session for oneself.";
 
     AuditList, "audit.list", Admin, Namespace, false, "Lists who did what.";
+    AuditVerify, "audit.verify", Admin, Cluster, false, "Looks whether the audit is as it was written.";
     Watch, "watch", Viewer, Namespace, false, "Tells news as they happen.";
     Stats, "stats", Viewer, Namespace, false, "Adds up how runs ended, hour by hour.";
     StatsSeries, "stats.series", Viewer, Namespace, false, "Adds up how runs ended, step by step.";
     ClusterGet, "cluster.get", Viewer, Cluster, false, "Tells about schedulers and cells.";
+    SettingsGet, "settings.get", Admin, Cluster, false, "Reads the settings in force of a server.";
     CellPause, "cell.pause", Admin, Cluster, true, "Lets a cell start nothing.";
     CellResume, "cell.resume", Admin, Cluster, true, "Lets a paused cell go on.";
     Doctor, "doctor", Operator, Cluster, false, "Looks for what is wrong or odd.";

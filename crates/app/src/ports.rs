@@ -4,11 +4,11 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use mainspring_engine::{Answer, JobActivity, Stats, TriggerCommand, TriggerKey, WaitingGroups};
+use mainspring_engine::{Answer, JobActivity, Occurrence, Stats, TriggerCommand, TriggerKey, WaitingGroups};
 use mainspring_model::spec::Digest;
 use mainspring_model::{
-    AttemptToken, CellId, Epoch, Job, JobId, JobPause, JobSpec, Namespace, Node, NodeId, Pause, Reason, Run,
-    RunHead, RunId, RunState, Timestamp,
+    AttemptToken, BackfillId, CellId, Epoch, Job, JobId, JobPause, JobSpec, Namespace, Node, NodeFit, NodeId,
+    Pause, Progress, Reason, Resources, Run, RunHead, RunId, RunState, Timestamp,
 };
 use std::ops::Range;
 use std::pin::Pin;
@@ -65,6 +65,10 @@ pub trait Cells: Send + Sync {
     /// missing: the store's row is the truth about them.
     async fn live(&self, cell: CellId, runs: &[RunId]) -> Result<Vec<LiveRun>, CellError>;
 
+    /// What the nodes of a cell that are nearest to taking a run lack, at most `count`, the nearest first; none when it does
+    /// not wait for a node, or its owner is not here.
+    async fn nearest_nodes(&self, cell: CellId, run: RunId, count: usize) -> Result<Vec<NodeFit>, CellError>;
+
     /// The cell as its owner sees it; none when nobody owns it.
     async fn overview(&self, cell: CellId) -> Result<Option<Overview>, CellError>;
 
@@ -73,6 +77,12 @@ pub trait Cells: Send + Sync {
 
     /// What is under way of jobs in a cell, as its owner has it in memory; none when nobody owns it.
     async fn activity(&self, cell: CellId, jobs: &[JobId]) -> Result<Option<Vec<JobActivity>>, CellError>;
+
+    /// Tells watchers of something in a cell that was written without its owner, when that is this process.
+    async fn tell(&self, cell: CellId, what: Changed) -> Result<(), CellError>;
+
+    /// What these nodes of a cell used in the last hour, as far as its owner remembers.
+    async fn loads(&self, cell: CellId, nodes: &[NodeId]) -> Result<Vec<NodeLoad>, CellError>;
 
     /// The labels that were laid over those of a node have changed: have it say hello again, with
     /// [`crate::App::labels_of`] over its own.
@@ -273,12 +283,38 @@ pub struct LiveNode {
     pub connected: bool,
     /// Attempts that it holds.
     pub running: usize,
+    /// What they reserve of its capacity.
+    pub reserved: Resources,
+    /// The version of its agent, while it is connected.
+    pub agent: Option<Arc<str>>,
     /// When it was last heard of.
     pub seen_at: Option<Timestamp>,
     /// CPU in use, in thousandths of a core.
     pub cpu_milli: u64,
     /// Memory in use.
     pub memory_bytes: u64,
+}
+
+/// What a node used, a sample for each minute.
+#[derive(Debug, Clone)]
+pub struct NodeLoad {
+    /// The node.
+    pub node: NodeId,
+    /// The minute of the last sample.
+    pub until: Timestamp,
+    /// The oldest first; none for minutes in which it was silent.
+    pub samples: Vec<Option<LoadSample>>,
+}
+
+/// What a node used in a minute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoadSample {
+    /// CPU in use, in thousandths of a core.
+    pub cpu_milli: u64,
+    /// Memory in use.
+    pub memory_bytes: u64,
+    /// Attempts that it held.
+    pub running: u32,
 }
 
 /// The place of a piece of news in an owner's tenure.
@@ -328,6 +364,72 @@ pub enum Changed {
         /// As it is now.
         node: Box<Node>,
     },
+    /// A job.
+    Job {
+        /// Which.
+        id: JobId,
+        /// Of which namespace.
+        namespace: Namespace,
+        /// Its name.
+        name: Box<str>,
+        /// When.
+        at: Timestamp,
+    },
+    /// Where a trigger stands.
+    Trigger {
+        /// Of which namespace.
+        namespace: Namespace,
+        /// Which.
+        key: TriggerKey,
+        /// The next planned moment.
+        next: Option<Timestamp>,
+        /// Whether it is paused.
+        paused: bool,
+        /// When.
+        at: Timestamp,
+    },
+    /// A line of a ledger.
+    Occurrence {
+        /// Of which namespace.
+        namespace: Namespace,
+        /// Of which trigger.
+        key: TriggerKey,
+        /// The line.
+        line: Box<Occurrence>,
+    },
+    /// A backfill.
+    Backfill {
+        /// Of which namespace.
+        namespace: Namespace,
+        /// Of which trigger.
+        key: TriggerKey,
+        /// Which.
+        id: BackfillId,
+        /// Whether it is over.
+        over: bool,
+        /// Runs that it made.
+        made: u64,
+        /// When.
+        at: Timestamp,
+    },
+    /// How far a task is. It passes: it has no number and is not remembered.
+    Progress {
+        /// Of which run.
+        run: RunPlace,
+        /// How far.
+        progress: Progress,
+        /// When.
+        at: Timestamp,
+    },
+    /// Why a run waits. It passes, too.
+    Reason {
+        /// Of which run.
+        run: RunPlace,
+        /// Why.
+        reason: Option<Box<Reason>>,
+        /// When.
+        at: Timestamp,
+    },
     /// A trigger paused itself.
     TriggerPaused {
         /// Of which namespace.
@@ -339,6 +441,24 @@ pub enum Changed {
         /// Why and when.
         pause: Pause,
     },
+}
+
+/// A run, and where it belongs.
+#[derive(Debug, Clone)]
+pub struct RunPlace {
+    /// Which.
+    pub id: RunId,
+    /// Of which namespace.
+    pub namespace: Namespace,
+    /// Of which job.
+    pub job: JobId,
+}
+
+impl Changed {
+    /// Whether it passes: it has no number, and who was away is not told.
+    pub const fn is_passing(&self) -> bool {
+        matches!(self, Self::Progress { .. } | Self::Reason { .. })
+    }
 }
 
 /// The captured output of attempts.

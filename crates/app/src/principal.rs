@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use mainspring_model::{Namespace, Timestamp};
-use mainspring_wire::api::{Grant, Identity, Role};
+use mainspring_wire::api::{Grant, Role};
 
 use crate::audit::{Entry, Outcome};
 use crate::operation::{Operation, Place};
@@ -80,8 +80,8 @@ impl Principal {
         places
     }
 
-    /// What the API tells about it.
-    pub(crate) fn identity(&self) -> Identity {
+    /// The roles with the limits of the token applied, by place.
+    pub(crate) fn effective_grants(&self) -> Vec<Grant> {
         let mut grants: Vec<Grant> = Vec::new();
         for (namespace, _) in self.grants.iter().chain(&self.scopes) {
             if let Some(role) = self.role_in(namespace.as_ref())
@@ -91,12 +91,7 @@ impl Principal {
             }
         }
         grants.sort_by(|one, other| one.namespace.cmp(&other.namespace));
-        Identity {
-            subject: self.subject.as_ref().into(),
-            token: self.token.as_ref().into(),
-            expires_at: self.expires_at.map(Into::into),
-            grants,
-        }
+        grants
     }
 }
 

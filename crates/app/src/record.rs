@@ -55,6 +55,8 @@ pub(crate) const BULK: RecordKind = RecordKind(18);
 pub(crate) const BULK_PART: RecordKind = RecordKind(19);
 /// Bulk operations that are not over, by id.
 pub(crate) const BULK_OPEN: RecordKind = RecordKind(20);
+/// When tokens were last used and from where, by the hash of the secret.
+pub(crate) const TOKEN_USE: RecordKind = RecordKind(21);
 
 /// What a record says, as bytes.
 pub(crate) fn encode<T: Serialize>(document: &T) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! What a word on the command line stands for: a run, a job or a node, by id or by name. A word that stands for nothing
 //! leads to the nearest one that does.
 
-use mainspring_client::api::{Job, Node, Run};
+use mainspring_client::api::{Job, Node, NodeState, Run};
 use mainspring_client::{Error, RunsQuery};
 use mainspring_model::{NodeId, RunId};
 
@@ -167,7 +167,7 @@ fn words(near: Option<Near>) -> String {
 fn by_name(nodes: Vec<Node>, name: &str) -> Result<NodeId, Failure> {
     let near = nearest(name, nodes.iter().map(|node| node.name.clone()));
     let (gone, there): (Vec<Node>, Vec<Node>) =
-        nodes.into_iter().filter(|node| node.name == name).partition(|node| node.state == "left");
+        nodes.into_iter().filter(|node| node.name == name).partition(|node| node.state == NodeState::Left);
     let found = if there.is_empty() { gone } else { there };
     match found.as_slice() {
         [] => {

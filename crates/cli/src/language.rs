@@ -26,7 +26,8 @@ pub(crate) fn is_in_chinese(reason: &Reason) -> bool {
     speaks_chinese(&reason.message_zh)
 }
 
-fn of_both<'a>(english: &'a str, chinese: &'a str) -> &'a str {
+/// One of the server's sentences, in the person's language.
+pub(crate) fn of_both<'a>(english: &'a str, chinese: &'a str) -> &'a str {
     if speaks_chinese(chinese) { chinese } else { english }
 }
 

@@ -1,8 +1,8 @@
 //! Who may do what: tokens, members, namespaces, sign-in, and what was done.
 
 use mainspring_wire::api::{
-    AuditEntry, CreateToken, CreatedToken, Identity, LoginCode, LoginCodeRequest, Member, Namespace,
-    PutMember, PutNamespace, Role, Session, SessionRequest, Token,
+    Access, AuditCheck, AuditEntry, CreateToken, CreatedToken, Identity, LoginCode, LoginCodeRequest, Member,
+    Namespace, PutMember, PutNamespace, Role, Session, SessionRequest, Token,
 };
 
 use crate::call::Call;
@@ -44,6 +44,22 @@ impl Client {
         let body = answer.bytes().await.map_err(Error::Broken)?;
         let session = serde_json::from_slice(&body).map_err(|error| Error::Unreadable(error.to_string()))?;
         Ok((session, cookie))
+    }
+
+    /// Whether somebody may do something, and by which grant.
+    pub async fn access(
+        &self,
+        subject: &str,
+        operation: &str,
+        namespace: Option<&str>,
+    ) -> Result<Access, Error> {
+        let call = Call::get(&["v1", "access"]).maybe("subject", Some(subject));
+        self.ask(call.maybe("operation", Some(operation)).maybe("namespace", namespace)).await
+    }
+
+    /// Whether a part of the audit is as it was written.
+    pub async fn verify_audit(&self, cursor: Option<&str>) -> Result<AuditCheck, Error> {
+        self.ask(Call::get(&["v1", "audit", "verify"]).maybe("cursor", cursor)).await
     }
 
     /// Who has which role, in a namespace or everywhere that the caller may see.

@@ -1,6 +1,6 @@
 //! The cluster as a whole: its schedulers, its health, its numbers.
 
-use mainspring_wire::api::{Cluster, Doctor, PauseCell, Queue, Readiness, StatsReport, Time};
+use mainspring_wire::api::{Cluster, Doctor, PauseCell, Queue, Readiness, Settings, StatsReport, Time};
 
 use crate::call::Call;
 use crate::client::Client;
@@ -10,6 +10,11 @@ impl Client {
     /// The schedulers and the cells.
     pub async fn cluster(&self) -> Result<Cluster, Error> {
         self.ask(Call::get(&["v1", "cluster"])).await
+    }
+
+    /// The settings in force of the server that answers.
+    pub async fn settings(&self) -> Result<Settings, Error> {
+        self.ask(Call::get(&["v1", "settings"])).await
     }
 
     /// What is wrong or odd, and what to do about it.

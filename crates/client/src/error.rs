@@ -68,6 +68,7 @@ impl Error {
                 Self::Api(Box::new(Problem {
                     kind: "about:blank".into(),
                     title: status.canonical_reason().unwrap_or("error").into(),
+                    title_zh: String::new(),
                     status: status.as_u16(),
                     code: code_of(status).into(),
                     detail: format!("the server answered {status}: {}", words.trim()),

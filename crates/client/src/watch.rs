@@ -1,7 +1,7 @@
 //! News as they happen.
 
 use mainspring_model::RunId;
-use mainspring_wire::api::{WatchEvent, WatchWhat};
+use mainspring_wire::api::{WatchEvent, WatchKind, WatchWhat};
 
 use crate::call::Call;
 use crate::client::Client;
@@ -17,6 +17,8 @@ pub struct WatchQuery {
     pub job: Option<String>,
     /// This run alone.
     pub run: Option<RunId>,
+    /// These kinds alone; none asks for runs, nodes and triggers that paused themselves.
+    pub kinds: Vec<WatchKind>,
 }
 
 /// News, across cut connections.
@@ -35,7 +37,7 @@ impl News {
         match &self.0.what {
             WatchWhat::Run { id, .. } => *id == run,
             WatchWhat::Reset => true,
-            WatchWhat::Node { .. } | WatchWhat::TriggerPaused { .. } => false,
+            _ => false,
         }
     }
 }
@@ -46,9 +48,15 @@ impl Client {
         let call = Call::get(&["v1", "watch"])
             .maybe("namespace", query.namespace.as_ref())
             .maybe("job", query.job.as_ref())
-            .maybe("run", query.run);
+            .maybe("run", query.run)
+            .maybe("kinds", kinds_of(&query.kinds));
         Watch { events: Events::new(self, call) }
     }
+}
+
+fn kinds_of(kinds: &[WatchKind]) -> Option<String> {
+    let words: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+    (!words.is_empty()).then(|| words.join(","))
 }
 
 impl Watch {
@@ -63,6 +71,7 @@ impl Watch {
             return match self.events.next().await? {
                 Told::Away => continue,
                 Told::Gap => Ok(News(WatchEvent { mark: String::new(), what: WatchWhat::Reset })),
+                Told::Event(event) if event.name == "hello" => continue,
                 Told::Event(event) => serde_json::from_str(&event.data)
                     .map(News)
                     .map_err(|error| Error::Unreadable(error.to_string())),

@@ -7,10 +7,10 @@ use async_trait::async_trait;
 use mainspring_app::Positions;
 use mainspring_app::audit::Entry;
 use mainspring_app::ports::{
-    CellError, Cells, Command, LiveRun, LogError, LogPart, Logs, NewRun, News, Overview,
+    CellError, Cells, Changed, Command, LiveRun, LogError, LogPart, Logs, NewRun, News, NodeLoad, Overview,
 };
 use mainspring_engine::{Answer, Event, JobActivity, Submission, WaitingGroups};
-use mainspring_model::{AttemptToken, CellId, JobId, RunId, Timestamp};
+use mainspring_model::{AttemptToken, CellId, JobId, NodeFit, NodeId, RunId, Timestamp};
 use tokio::sync::{Mutex, broadcast};
 
 use crate::clock::Clock;
@@ -67,6 +67,19 @@ impl Cells for OneCell {
     }
 
     async fn live(&self, _: CellId, _: &[RunId]) -> Result<Vec<LiveRun>, CellError> {
+        Ok(Vec::new())
+    }
+
+    async fn nearest_nodes(&self, _: CellId, _: RunId, _: usize) -> Result<Vec<NodeFit>, CellError> {
+        Ok(Vec::new())
+    }
+
+    async fn tell(&self, _: CellId, _: Changed) -> Result<(), CellError> {
+        // Nobody watches while the history is made.
+        Ok(())
+    }
+
+    async fn loads(&self, _: CellId, _: &[NodeId]) -> Result<Vec<NodeLoad>, CellError> {
         Ok(Vec::new())
     }
 

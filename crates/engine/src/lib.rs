@@ -25,6 +25,7 @@ mod lifecycle;
 mod load;
 mod memory;
 mod message;
+mod near;
 mod no_room;
 mod nodes;
 mod nodeset;

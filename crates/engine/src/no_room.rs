@@ -191,7 +191,7 @@ fn shortage(need: &Room, rooms: impl Iterator<Item = Room>) -> Option<Shortage> 
 }
 
 /// What keeps a node that is large enough from taking a run, whatever it holds.
-fn away(node: &NodeEntry, failed: bool) -> Option<Away> {
+pub(crate) fn away(node: &NodeEntry, failed: bool) -> Option<Away> {
     match node.node.state {
         NodeState::Lost => Some(Away::Lost),
         NodeState::Left => Some(Away::Left),

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use mainspring_model::{Elapsed, Node, NodeId, NodeState};
+use mainspring_model::{Elapsed, Node, NodeId, NodeState, Resources};
 use rustc_hash::FxHashMap;
 use slab::Slab;
 
@@ -78,6 +78,20 @@ impl NodeEntry {
     /// What it has when it takes work: one that leaves says that it has no slots.
     pub(crate) fn size(&self) -> Room {
         Room { slots: self.node.slots.max(1), ..self.capacity() }
+    }
+
+    /// What its attempts take of its capacity.
+    pub(crate) fn reserved(&self) -> Resources {
+        let Resources { cpu_milli, memory_bytes, named } = &self.node.capacity;
+        let named = named
+            .iter()
+            .map(|(name, milli)| (name.clone(), milli.saturating_sub(self.free.amount(name))))
+            .filter(|(_, milli)| *milli > 0);
+        Resources {
+            cpu_milli: cpu_milli.saturating_sub(self.free.cpu_milli),
+            memory_bytes: memory_bytes.saturating_sub(self.free.memory_bytes),
+            named: named.collect(),
+        }
     }
 
     /// Where it stands now; none when it takes nothing.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mainspring_model::{Node, Pause, RunHead, RunId, Timestamp};
+use mainspring_model::{Node, Pause, Resources, RunHead, RunId, Timestamp};
 
 use crate::cell::Cell;
 use crate::stats::Stats;
@@ -14,6 +14,8 @@ pub struct NodeView<'a> {
     pub node: &'a Node,
     /// Attempts that it holds.
     pub running: usize,
+    /// What its attempts reserve of its capacity.
+    pub reserved: Resources,
     /// When it was last heard; before the first hello to this owner, when the cell was taken. In the store's time, by the
     /// time that has passed since.
     pub heard_at: Timestamp,
@@ -45,11 +47,17 @@ impl Cell {
         self.runs.find(id).map(|ix| &self.runs.entries[ix].head)
     }
 
+    /// How many nodes the cell has.
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
     /// The nodes, in no order.
     pub fn nodes(&self) -> impl Iterator<Item = NodeView<'_>> {
         self.nodes.entries.iter().map(|(_, entry)| NodeView {
             node: &entry.node,
             running: entry.runs.len(),
+            reserved: entry.reserved(),
             heard_at: self.last_now - self.elapsed.since(entry.heard_at),
         })
     }

@@ -33,6 +33,32 @@ fn check_facts(english: &str, chinese: &str) {
     }
 }
 
+#[test]
+fn each_node_says_what_it_lacks_for_a_run() {
+    let mut world = World::new();
+    nodes(&mut world, &["a", "b", "c"]);
+    let drained = world.node("d");
+    drain(&mut world, drained);
+    let first = submit_with(&mut world, |spec| spec.resources.cpu_milli = 3_000);
+    let others: Vec<RunId> =
+        (0..2).map(|_| submit_with(&mut world, |spec| spec.resources.cpu_milli = 2_500)).collect();
+    world.states(&[first, others[0], others[1]], RunState::Running);
+    let waits = submit_with(&mut world, |spec| spec.resources.cpu_milli = 2_000);
+    let lacks = |world: &World, run, count| -> Vec<String> {
+        let fits = world.cell.nearest_nodes(run, count);
+        fits.iter().map(|fit| format!("{} {:?}", fit.name, fit.lacks)).collect()
+    };
+    let room =
+        |name: &str, has| format!("{name} Room(Amount {{ dimension: \"cpu\", wanted: 2000, has: {has} }})");
+    let nearest = lacks(&world, waits, 9);
+    assert_eq!(nearest.len(), 4, "{nearest:?}");
+    assert!(nearest[0].ends_with(&room("", 1500)) && nearest[1].ends_with(&room("", 1500)), "{nearest:?}");
+    assert!(nearest[2].ends_with(&room("", 1000)), "{nearest:?}");
+    assert_eq!(nearest[3], "d Away(Draining)");
+    assert_eq!(lacks(&world, waits, 1), nearest[..1]);
+    assert_eq!(lacks(&world, first, 9), [] as [&str; 0], "it runs");
+}
+
 fn submit_with(world: &mut World, change: impl FnOnce(&mut JobSpec)) -> RunId {
     let job = world.job_with(change);
     world.submit(&job)

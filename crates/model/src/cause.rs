@@ -3,6 +3,8 @@
 //! Every terminal state and every failed attempt carries one of these, with its numbers. Why a run is
 //! *not* running is a [`crate::reason::Reason`]. Retry rules match on causes.
 
+mod chinese;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -144,6 +146,11 @@ impl Cause {
         }
     }
 
+    /// The cause in Chinese; in English it is its [`fmt::Display`].
+    pub fn message_zh(&self) -> String {
+        chinese::message(self)
+    }
+
     /// The number by which stores index the kind; 0 is kept for "none".
     pub const fn number(&self) -> u8 {
         match self {
@@ -180,6 +187,46 @@ impl fmt::Display for Cause {
             Self::Cancelled { by } => write!(f, "cancelled by {by}"),
             Self::Overlap => f.write_str("overlap policy"),
             Self::Quarantined { losses } => write!(f, "job quarantined after {losses} lost nodes"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Timestamp;
+
+    #[test]
+    fn every_cause_is_said_in_both_languages_with_its_facts() {
+        let node = NodeId::new(Timestamp::ZERO, 7);
+        let timeout = |limit| Cause::Timeout { limit };
+        let causes = [
+            (Cause::Exit { code: 2 }, "2".to_owned()),
+            (Cause::Signal { signal: 9 }, "9".to_owned()),
+            (Cause::Oom, String::new()),
+            (timeout(TimeoutKind::Queue), String::new()),
+            (timeout(TimeoutKind::Start), String::new()),
+            (timeout(TimeoutKind::Run), String::new()),
+            (timeout(TimeoutKind::Heartbeat), String::new()),
+            (timeout(TimeoutKind::Total), String::new()),
+            (Cause::Lost { node }, node.to_string()),
+            (Cause::Vanished { node }, node.to_string()),
+            (Cause::Refused { message: "full".into() }, "full".to_owned()),
+            (Cause::StartFailed { message: "no such file".into() }, "no such file".to_owned()),
+            (Cause::Error { class: "KeyError".into(), message: "id".into() }, "KeyError".to_owned()),
+            (Cause::Drained { node }, node.to_string()),
+            (Cause::Cancelled { by: "ann".into() }, "ann".to_owned()),
+            (Cause::Overlap, String::new()),
+            (Cause::Quarantined { losses: 3 }, "3".to_owned()),
+        ];
+        let kinds: std::collections::BTreeSet<u8> = causes.iter().map(|(cause, _)| cause.number()).collect();
+        assert_eq!(kinds, (1..=13).collect(), "each kind");
+        let mut said = std::collections::BTreeSet::new();
+        for (cause, fact) in &causes {
+            let (english, chinese) = (cause.to_string(), cause.message_zh());
+            assert!(english.is_ascii() && english.contains(fact.as_str()), "{english}");
+            assert!(!chinese.is_ascii() && chinese.contains(fact.as_str()), "{chinese}");
+            assert!(said.insert(chinese), "{cause:?} is said as another");
         }
     }
 }

@@ -6,9 +6,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mainspring_app::Positions;
 use mainspring_app::audit;
-use mainspring_app::ports::{CellError, Cells, Command, LiveRun, NewRun, News, Overview};
+use mainspring_app::ports::{CellError, Cells, Changed, Command, LiveRun, NewRun, News, NodeLoad, Overview};
 use mainspring_engine::{Answer, JobActivity, LoadedRun, WaitingGroups};
-use mainspring_model::{CellId, ErrorCode, JobId, MemberId, Namespace, NodeId, RunId, Timestamp};
+use mainspring_model::{CellId, ErrorCode, JobId, MemberId, Namespace, NodeFit, NodeId, RunId, Timestamp};
 use mainspring_store::{Conflict, Outcome, Store, Transaction, Write};
 use serde_json::json;
 use tokio::sync::{Notify, broadcast, oneshot};
@@ -280,6 +280,23 @@ impl Cells for LocalCells {
         let subjects = Subjects::runs(runs);
         let runs = runs.to_vec();
         noted(self.ask(cell, |reply| Input::Live { runs, reply }).await, subjects)
+    }
+
+    async fn nearest_nodes(&self, cell: CellId, run: RunId, count: usize) -> Result<Vec<NodeFit>, CellError> {
+        self.ask(cell, |reply| Input::NearestNodes { run, count, reply }).await
+    }
+
+    async fn tell(&self, cell: CellId, what: Changed) -> Result<(), CellError> {
+        match self.find(cell).await {
+            Found::Here(seat) => seat.inbox.send(Input::Tell(what)).await.map_err(|_| CellError::Nowhere),
+            Found::Elsewhere(url) => Err(CellError::Elsewhere { url }),
+            Found::Nowhere => Err(CellError::Nowhere),
+        }
+    }
+
+    async fn loads(&self, cell: CellId, nodes: &[NodeId]) -> Result<Vec<NodeLoad>, CellError> {
+        let nodes = nodes.to_vec();
+        noted(self.ask(cell, |reply| Input::Loads { nodes, reply }).await, Subjects::cell(cell))
     }
 
     async fn overview(&self, cell: CellId) -> Result<Option<Overview>, CellError> {

@@ -25,6 +25,7 @@ mod others;
 mod retention;
 mod seat;
 mod server;
+mod settings;
 mod settle;
 mod storage;
 mod timely;

@@ -114,6 +114,16 @@ impl Column {
     }
 }
 
+impl Column {
+    /// Tells what passes: it has no number, and who comes later is not told.
+    pub(crate) fn pass(&self, changes: impl IntoIterator<Item = Changed>) {
+        let mark = Mark { cell: self.cell, epoch: self.epoch, number: self.number };
+        for what in changes {
+            drop(self.room.sender.send(Arc::new(News { mark, what })));
+        }
+    }
+}
+
 impl Drop for Column {
     /// Another process tells of the cell from now on, or a later tenure.
     fn drop(&mut self) {

@@ -35,6 +35,7 @@ use crate::news::Newsroom;
 use crate::nodes::{self, Door, Files, NodeService};
 use crate::options::Options;
 use crate::seat::{self, Hints, Seat};
+use crate::settings;
 use crate::timely::Timely;
 use crate::waiting;
 
@@ -199,6 +200,10 @@ impl Server {
             stopped.run_until_cancelled(app.write_left_over_audit()).await;
         });
         tasks.spawn(bulk::run(Arc::clone(&self.app), is_shared(&self.options.store), stop.clone()));
+        let (app, stopped) = (Arc::clone(&self.app), stop.clone());
+        tasks.spawn(async move {
+            stopped.run_until_cancelled(app.write_token_uses()).await;
+        });
         let routes = self.routes(&stop, &tasks);
         info!(url = self.listener.url, member = %self.identity.member, "serving");
         let served = tokio::select! {
@@ -268,6 +273,7 @@ impl Server {
                 None => mainspring_console::Console::embedded(),
             },
             recheck_every: self.options.recheck_every,
+            settings: settings::of(&self.options, self.identity.member, &self.listener.url),
             wrong_credentials,
             peers: Arc::clone(&self.peers),
             stop: stop.clone(),

@@ -1,7 +1,16 @@
 // Generated from docs/openapi.json by `npm run types`; do not edit.
 
+/** Whether a subject may do something. Tokens may be limited further than their subject is. */
+export type Access = { allowed: boolean; grant?: (Grant | null); namespace?: (Namespace | null); needs?: (Role | null); operation: string; place: AccessPlace; subject: string; };
+
+/** Where a role is needed. */
+export type AccessPlace = "namespace" | "everywhere" | "signed_in" | "anyone";
+
 /** Runs that are under way. */
 export type ActiveRuns = { at_least: boolean; running: number; waiting: number; };
+
+/** Admins who can give a role to whoever asks: those of everywhere, and those of the namespaces above and below the places where they have one. */
+export type Admins = { items: Array<RoleGiver>; partial: boolean; };
 
 /** The end of runs of another job. */
 export type After = { job: Name; on?: On; };
@@ -17,6 +26,12 @@ export type Attempt = { attempts_max?: number | null; cause?: (Cause | null); fi
 
 /** Some of a list, and where it goes on. */
 export type AttemptPage = { items: Array<Attempt>; next_cursor?: string | null; };
+
+/** A place where a chain of the audit is broken. */
+export type AuditBreak = { chain: MemberId; number: number; what: string; };
+
+/** A look at whether the audit is as it was written: each record names the hash of the one before it in its chain. */
+export type AuditCheck = { breaks: Array<AuditBreak>; checked: number; from?: (Time | null); next_cursor?: string | null; until?: (Time | null); };
 
 /** A mutating call. */
 export type AuditEntry = { actor: string; at: Time; code?: string | null; detail?: string | null; from?: string | null; namespace?: string | null; operation: string; outcome: AuditOutcome; request_id?: string | null; target?: string | null; token?: string | null; };
@@ -100,7 +115,7 @@ export type CalendarSpec = { blackouts?: Array<string>; description?: string; of
 export type CancelRequest = { kill?: boolean; };
 
 /** Why an attempt or a run ended. */
-export type Cause = { by?: string | null; class?: string | null; exit_code?: number | null; kind: string; limit?: string | null; losses?: number | null; message: string; node?: (NodeId | null); signal?: number | null; };
+export type Cause = { by?: string | null; class?: string | null; exit_code?: number | null; kind: string; limit?: string | null; losses?: number | null; message: string; message_zh?: string; node?: (NodeId | null); signal?: number | null; };
 
 /** A cell. */
 export type Cell = { cell: number; epoch: number; holder?: (MemberId | null); lease_until?: (Time | null); loaded?: boolean | null; nodes?: number | null; pause?: (Pause | null); revision?: number; running?: number | null; setbacks?: number | null; waiting?: number | null; };
@@ -169,7 +184,10 @@ export type Encoding = "hex" | "base64";
 export type FieldProblem = { column?: number | null; hint?: string | null; line?: number | null; message: string; path: string; };
 
 /** Something that it found. */
-export type Finding = { check: string; message: string; remedy: string; severity: Severity; };
+export type Finding = { check: string; message: string; message_zh?: string; remedy: string; remedy_zh?: string; severity: Severity; since?: (Time | null); subject?: (FindingSubject | null); };
+
+/** What a finding is about. */
+export type FindingSubject = { id?: string | null; kind: SubjectKind; name: string; namespace?: (Namespace | null); };
 
 /** A role in a place. */
 export type Grant = { namespace?: (Namespace | null); role: Role; };
@@ -184,7 +202,7 @@ export type HookToken = { created_at: Time; id: string; path: string; secret: st
 export type HookTokenRequest = { secret?: string | null; };
 
 /** Who asks, and what they may do. */
-export type Identity = { expires_at?: (Time | null); grants: Array<Grant>; subject: string; token: string; };
+export type Identity = { admins?: Admins; expires_at?: (Time | null); grants: Array<Grant>; server?: (ServerNow | null); subject: string; token: string; };
 
 /** A job. Its `ETag` is its `revision`. */
 export type Job = { changes?: Array<Change>; created_at: Time; health?: (JobHealth | null); id: JobId; labels?: Labels; name: string; namespace: Namespace; outcome?: (PutOutcome | null); pause?: (Pause | null); revision: number; spec?: (JobSpec | null); updated_at: Time; version: number; warnings?: Array<JobWarning>; };
@@ -402,6 +420,9 @@ export type JoinTokenRequest = { pool?: string | null; ttl?: string | null; };
 /** Labels by key. */
 export type Labels = { [key: string]: (string | number | boolean); };
 
+/** How much of a dimension is asked for and how much there is. */
+export type LackingAmount = { dimension: string; has: number; wanted: number; };
+
 /** What is planned, by hour and pool. Paused triggers and triggers of paused jobs plan nothing. */
 export type LoadReport = { crowds: Array<Crowd>; firings: number; following: number; from: Time; pools: Array<PoolLoad>; triggers: number; truncated: boolean; until: Time; };
 
@@ -475,7 +496,10 @@ export type Need = { job: Name; within?: Duration; };
 export type NextFiring = { fires_at: Time; planned: Time; trigger: string; };
 
 /** A node. Its `ETag` is its `revision`. */
-export type Node = { assigned_labels?: Labels; capacity: Resources; cell: number; connected?: boolean | null; cpu_used_milli?: number | null; drain_deadline?: (Time | null); handlers?: Array<string>; id: NodeId; joined_at: Time; labels: Labels; memory_used_bytes?: number | null; name: string; pool: string; revision: number; running?: number | null; seen_at?: (Time | null); slots: number; state: string; updated_at: Time; weight: number; };
+export type Node = { agent_version?: string | null; assigned_labels?: Labels; capacity: Resources; cell: number; connected?: boolean | null; cpu_used_milli?: number | null; drain_deadline?: (Time | null); handlers?: Array<string>; id: NodeId; joined_at: Time; labels: Labels; load?: (NodeLoad | null); memory_used_bytes?: number | null; name: string; pool: string; reduced?: boolean; reserved?: (Resources | null); revision: number; running?: number | null; seen_at?: (Time | null); slots: number; state: NodeState; updated_at: Time; weight: number; };
+
+/** What keeps a node from taking work. */
+export type NodeAway = "lost" | "silent" | "draining" | "leaving" | "left" | "overbooked" | "failed" | "unwell";
 
 /** A node: a machine or process that can execute. */
 export type NodeId = string;
@@ -483,8 +507,20 @@ export type NodeId = string;
 /** Labels to lay over those that a node gives itself; what is not named here goes. */
 export type NodeLabels = { labels: Labels; };
 
+/** What a node may lack for a run; each is looked at when those before it are met. */
+export type NodeLackKind = "pool" | "name" | "selector" | "handler" | "bound" | "capacity" | "available" | "suspect" | "room";
+
+/** What a node used, minute by minute. It is in the memory of its cell's owner, and begins anew with another one. */
+export type NodeLoad = { cpu_milli: Array<number | null>; memory_bytes: Array<number | null>; running: Array<number | null>; until: Time; };
+
 /** Some of a list, and where it goes on. */
 export type NodePage = { items: Array<Node>; next_cursor?: string | null; };
+
+/** Whether a node takes work. */
+export type NodeState = "up" | "draining" | "lost" | "left";
+
+/** What keeps one node from taking a run. */
+export type NodeVerdict = { amount?: (LackingAmount | null); away?: (NodeAway | null); has?: string | null; id: NodeId; lacks: NodeLackKind; name: string; pool: string; wanted?: string | null; };
 
 /** A few words with a pause or a resumption. */
 export type NoteRequest = { note?: string; };
@@ -523,7 +559,7 @@ export type Planned = { at: Time; fires_at?: (Time | null); local: string; note?
 export type PlannedMoment = { action: BackfillAction; local: string; planned: Time; run?: (RunId | null); };
 
 /** Nodes of one name, added up. */
-export type Pool = { capacity: Resources; name: string; nodes: { [key: string]: number; }; running: number; slots: number; };
+export type Pool = { capacity: Resources; cpu_used_milli?: number; memory_used_bytes?: number; name: string; nodes: { [key: string]: number; }; reserved?: Resources; running: number; slots: number; };
 
 /** What is planned for a pool. */
 export type PoolLoad = { busy_ms: Array<number>; firings: Array<number>; pool: string; };
@@ -540,7 +576,7 @@ export type Priority = JobSpecPriority;
 export type PriorityRequest = { priority: Priority; };
 
 /** An error. */
-export type Problem = { code: string; detail: string; errors?: Array<FieldProblem>; instance?: string | null; request_id?: string | null; retry: string; status: number; title: string; type: string; };
+export type Problem = { code: string; detail: string; errors?: Array<FieldProblem>; instance?: string | null; request_id?: string | null; retry: string; status: number; title: string; title_zh?: string; type: string; };
 
 /** How far a task says it is. */
 export type Progress = { fraction: number; message: string; };
@@ -578,6 +614,9 @@ export type Resources = { cpu?: Countable; memory?: Size; named?: { [key: string
 /** What somebody may do, each role more than the one before. */
 export type Role = "viewer" | "operator" | "editor" | "admin";
 
+/** Somebody who can give roles. */
+export type RoleGiver = { namespace?: (Namespace | null); subject: string; };
+
 /** A run. Its `ETag` is its `version`. */
 export type Run = { ad_hoc: boolean; attempt: number; attempts_max?: number | null; cancel_requested_by?: string | null; cause?: (Cause | null); created_at: Time; deadline?: (Time | null); eligible_at?: (Time | null); finished_at?: (Time | null); id: RunId; idempotency_key?: string | null; job: JobId; job_name?: string | null; job_version: number; labels?: Labels; logical_time?: (Time | null); losses: number; maybe_doubled?: boolean; namespace: Namespace; node?: (NodeId | null); node_name?: string | null; not_before?: (Time | null); params?: unknown; placed_at?: (Time | null); priority: number; progress?: (Progress | null); reason?: (Reason | null); result?: unknown; started_at?: (Time | null); state: RunState; submitted_by: string; trigger?: string | null; usage?: (Usage | null); version: number; };
 
@@ -605,11 +644,20 @@ export type SeriesGroup = { job?: (JobId | null); job_name?: string | null; name
 /** One step. */
 export type SeriesPoint = { at: Time; cancelled: number; final_failed: number; queued_ms?: (Percentiles | null); queued_ms_mean?: number | null; running_ms?: (Percentiles | null); running_ms_mean?: number | null; skipped: number; success: number; };
 
+/** A server at the moment of its answer. */
+export type ServerNow = { now: Time; software: string; };
+
 /** A session. Its secret is in the cookie only. */
 export type Session = { expires_at: Time; identity: Identity; };
 
 /** What a session is asked with: exactly one of the two. */
 export type SessionRequest = { code?: string | null; token?: string | null; };
+
+/** A setting. */
+export type Setting = { group: string; name: string; value?: string | null; };
+
+/** The settings in force of the server that answers. Credentials in URLs are left out. */
+export type Settings = { member: MemberId; settings: Array<Setting>; software: string; };
 
 /** How bad something is. */
 export type Severity = "failure" | "warning" | "note";
@@ -635,6 +683,9 @@ export type StatsSeries = { from: Time; groups: Array<SeriesGroup>; partial: boo
 /** What is counted. */
 export type StatsTotals = { attempts: number; cancelled: number; final_failed: number; queued_ms_mean: number; running_ms_mean: number; skipped: number; success: number; };
 
+/** What findings are about. */
+export type SubjectKind = "cell" | "job" | "node" | "pool" | "run" | "scheduler";
+
 /** A run to be made: of a job (`job`), or of a specification of its own (`spec`). Exactly one of the two. */
 export type Submit = { deadline?: (Time | null); force?: boolean; idempotency_key?: string | null; job?: string | null; namespace?: (Namespace | null); not_before?: (Time | null); params?: Record<string, unknown> | null; priority?: (Priority | null); spec?: (JobSpec | null); version?: number | null; };
 
@@ -648,7 +699,7 @@ export type Submitted = { duplicate: boolean; id: RunId; job: JobId; job_version
 export type Time = string;
 
 /** Something that happened to a run. */
-export type TimelineEntry = { at: Time; attempt?: number | null; by?: string | null; cause?: (Cause | null); kind: TimelineKind; message: string; node?: (NodeId | null); };
+export type TimelineEntry = { at: Time; attempt?: number | null; by?: string | null; cause?: (Cause | null); kind: TimelineKind; message: string; message_zh?: string; node?: (NodeId | null); };
 
 /** Some of a list, and where it goes on. */
 export type TimelineEntryPage = { items: Array<TimelineEntry>; next_cursor?: string | null; };
@@ -657,7 +708,10 @@ export type TimelineEntryPage = { items: Array<TimelineEntry>; next_cursor?: str
 export type TimelineKind = "accepted" | "queued" | "placed" | "started" | "cancel_requested" | "retried_now" | "prioritised" | "node_lost" | "reattached" | "handed_over" | "maybe_doubled" | "overlapped" | "attempt_ended" | "ended";
 
 /** A token, without its secret. Its `ETag` is its `revision`. */
-export type Token = { created_at: Time; created_by: string; expires_at?: (Time | null); id: string; kind: string; name: string; revision: number; scopes: Array<TokenScope>; subject: string; };
+export type Token = { created_at: Time; created_by: string; expires_at?: (Time | null); from?: string | null; id: string; kind: TokenKind; last_used_at?: (Time | null); name: string; revision: number; scopes: Array<TokenScope>; subject: string; };
+
+/** What a token is. */
+export type TokenKind = "api" | "session";
 
 /** Some of a list, and where it goes on. */
 export type TokenPage = { items: Array<Token>; next_cursor?: string | null; };
@@ -690,7 +744,10 @@ export type Weekday = "sun" | "mon" | "tue" | "wed" | "thu" | "fri" | "sat";
 export type When = ({ cron: string; days?: Days; dst?: (Dst | null); zone?: string; } | { every: Duration; offset?: Duration; } | { delay: Duration; } | { at: Moment; } | { after: After; } | { webhook: Webhook; });
 
 /** Why a run is where it is, with what would unblock it. */
-export type Why = { cause?: (Cause | null); id: RunId; live: boolean; reason?: (Reason | null); state: RunState; summary: string; };
+export type Why = { actions?: Array<WhyAction>; cause?: (Cause | null); id: RunId; live: boolean; nodes?: Array<NodeVerdict>; reason?: (Reason | null); state: RunState; summary: string; summary_zh?: string; };
+
+/** A request that would help a run on. */
+export type WhyAction = { allowed: boolean; body?: Record<string, unknown> | null; field?: string | null; method: string; operation: string; path: string; target?: string | null; };
 
 /** Parameters, body and answer of each operation. */
 export interface Operations {
@@ -699,12 +756,14 @@ export interface Operations {
   health: { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Health };
   schema: { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Record<string, unknown> };
   ready: { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Readiness };
+  access_get: { path: Record<never, never>; query: { subject: string; operation: string; namespace?: Namespace; }; body: undefined; answer: Access };
   artifact_list: { path: Record<never, never>; query: { namespace?: Namespace; limit?: number; cursor?: string; }; body: undefined; answer: ArtifactInfoPage };
   artifact_put: { path: Record<never, never>; query: { namespace?: Namespace; name?: string; ttl?: string; digest?: Digest; }; body: undefined; answer: ArtifactInfo };
   artifact_delete: { path: { digest: string; }; query: { namespace?: Namespace; }; body: undefined; answer: unknown };
   artifact_get: { path: { digest: string; }; query: { namespace?: Namespace; }; body: undefined; answer: ArtifactInfo };
   artifact_content: { path: { digest: string; }; query: { namespace?: Namespace; }; body: undefined; answer: unknown };
   audit_list: { path: Record<never, never>; query: { namespace?: Namespace; actor?: string; operation?: string; target?: string; from?: string; until?: string; limit?: number; cursor?: string; }; body: undefined; answer: AuditEntryPage };
+  audit_verify: { path: Record<never, never>; query: { cursor?: string; }; body: undefined; answer: AuditCheck };
   backfill_list_all: { path: Record<never, never>; query: { namespace?: Namespace; state?: "running" | "finishing" | "done" | "stopped"; limit?: number; }; body: undefined; answer: Backfills };
   calendar_list: { path: Record<never, never>; query: { namespace?: Namespace; limit?: number; cursor?: string; }; body: undefined; answer: CalendarPage };
   calendar_delete: { path: { calendar: string; }; query: { namespace?: Namespace; }; body: undefined; answer: unknown };
@@ -751,7 +810,7 @@ export interface Operations {
   namespace_delete: { path: { namespace: string; }; query: Record<never, never>; body: undefined; answer: unknown };
   namespace_get: { path: { namespace: string; }; query: Record<never, never>; body: undefined; answer: NamespaceInfo };
   namespace_put: { path: { namespace: string; }; query: Record<never, never>; body: PutNamespace | undefined; answer: NamespaceInfo };
-  node_list: { path: Record<never, never>; query: { pool?: string; state?: string; limit?: number; cursor?: string; }; body: undefined; answer: NodePage };
+  node_list: { path: Record<never, never>; query: { pool?: string; state?: string; namespace?: Namespace; with?: string; limit?: number; cursor?: string; }; body: undefined; answer: NodePage };
   node_remove: { path: { node: string; }; query: Record<never, never>; body: undefined; answer: unknown };
   node_get: { path: { node: string; }; query: Record<never, never>; body: undefined; answer: Node };
   node_drain: { path: { node: string; }; query: Record<never, never>; body: DrainRequest | undefined; answer: Node };
@@ -760,7 +819,7 @@ export interface Operations {
   node_resume: { path: { node: string; }; query: Record<never, never>; body: undefined; answer: Node };
   occurrence_list: { path: Record<never, never>; query: { namespace?: Namespace; from?: string; until?: string; outcome?: "fired" | "merged" | "skipped" | "missed"; limit?: number; cursor?: string; }; body: undefined; answer: Occurrences };
   occurrence_count: { path: Record<never, never>; query: { namespace?: Namespace; from?: string; until?: string; late_ms?: number; }; body: undefined; answer: OccurrenceCounts };
-  pool_list: { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: PoolPage };
+  pool_list: { path: Record<never, never>; query: { namespace?: Namespace; }; body: undefined; answer: PoolPage };
   queue: { path: Record<never, never>; query: { namespace?: Namespace; }; body: undefined; answer: Queue };
   run_list: { path: Record<never, never>; query: { q?: string; namespace?: Namespace; order?: "-created" | "created"; limit?: number; cursor?: string; }; body: undefined; answer: RunPage };
   run_submit: { path: Record<never, never>; query: { namespace?: Namespace; }; body: Submit; answer: Submitted };
@@ -784,6 +843,7 @@ export interface Operations {
   run_why: { path: { run: string; }; query: Record<never, never>; body: undefined; answer: Why };
   session_delete: { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: unknown };
   session_create: { path: Record<never, never>; query: Record<never, never>; body: SessionRequest; answer: Session };
+  settings_get: { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Settings };
   stats: { path: Record<never, never>; query: { namespace?: Namespace; job?: string; from?: string; until?: string; }; body: undefined; answer: StatsReport };
   stats_series: { path: Record<never, never>; query: { namespace?: Namespace; job?: string; from?: string; until?: string; step?: string; by?: "job" | "namespace"; }; body: undefined; answer: StatsSeries };
   token_list: { path: Record<never, never>; query: { all?: boolean; limit?: number; cursor?: string; }; body: undefined; answer: TokenPage };
@@ -793,7 +853,7 @@ export interface Operations {
   trigger_list: { path: Record<never, never>; query: { namespace?: Namespace; limit?: number; cursor?: string; }; body: undefined; answer: JobTriggerPage };
   trigger_load: { path: Record<never, never>; query: { namespace?: Namespace; days?: number; from?: Time; }; body: undefined; answer: LoadReport };
   trigger_preview: { path: Record<never, never>; query: { trigger: string; namespace?: Namespace; job?: string; after?: Time; count?: number; }; body: undefined; answer: Preview };
-  watch: { path: Record<never, never>; query: { namespace?: Namespace; job?: JobId; run?: RunId; last_event_id?: string; }; body: undefined; answer: unknown };
+  watch: { path: Record<never, never>; query: { namespace?: Namespace; job?: JobId; run?: RunId; kinds?: string; last_event_id?: string; }; body: undefined; answer: unknown };
 }
 
 /** Method and path of each operation. */
@@ -803,12 +863,14 @@ export const PATHS = {
   health: { method: "GET", path: "/healthz" },
   schema: { method: "GET", path: "/openapi.json" },
   ready: { method: "GET", path: "/readyz" },
+  access_get: { method: "GET", path: "/v1/access" },
   artifact_list: { method: "GET", path: "/v1/artifacts" },
   artifact_put: { method: "POST", path: "/v1/artifacts" },
   artifact_delete: { method: "DELETE", path: "/v1/artifacts/{digest}" },
   artifact_get: { method: "GET", path: "/v1/artifacts/{digest}" },
   artifact_content: { method: "GET", path: "/v1/artifacts/{digest}/content" },
   audit_list: { method: "GET", path: "/v1/audit" },
+  audit_verify: { method: "GET", path: "/v1/audit/verify" },
   backfill_list_all: { method: "GET", path: "/v1/backfills" },
   calendar_list: { method: "GET", path: "/v1/calendars" },
   calendar_delete: { method: "DELETE", path: "/v1/calendars/{calendar}" },
@@ -888,6 +950,7 @@ export const PATHS = {
   run_why: { method: "GET", path: "/v1/runs/{run}/why" },
   session_delete: { method: "DELETE", path: "/v1/sessions" },
   session_create: { method: "POST", path: "/v1/sessions" },
+  settings_get: { method: "GET", path: "/v1/settings" },
   stats: { method: "GET", path: "/v1/stats" },
   stats_series: { method: "GET", path: "/v1/stats/series" },
   token_list: { method: "GET", path: "/v1/tokens" },
@@ -907,12 +970,14 @@ export const PERMISSIONS = {
   "health": { place: "anyone", role: "viewer" },
   "schema": { place: "anyone", role: "viewer" },
   "ready": { place: "anyone", role: "viewer" },
+  "access.get": { place: "namespace", role: "admin" },
   "artifact.list": { place: "namespace", role: "viewer" },
   "artifact.put": { place: "namespace", role: "editor" },
   "artifact.delete": { place: "namespace", role: "editor" },
   "artifact.get": { place: "namespace", role: "viewer" },
   "artifact.content": { place: "namespace", role: "viewer" },
   "audit.list": { place: "namespace", role: "admin" },
+  "audit.verify": { place: "everywhere", role: "admin" },
   "backfill.list_all": { place: "namespace", role: "viewer" },
   "calendar.list": { place: "namespace", role: "viewer" },
   "calendar.delete": { place: "namespace", role: "editor" },
@@ -960,6 +1025,7 @@ export const PERMISSIONS = {
   "namespace.get": { place: "namespace", role: "viewer" },
   "namespace.put": { place: "namespace", role: "admin" },
   "node.list": { place: "everywhere", role: "viewer" },
+  "node.glance": { place: "namespace", role: "viewer" },
   "node.remove": { place: "everywhere", role: "admin" },
   "node.get": { place: "everywhere", role: "viewer" },
   "node.drain": { place: "everywhere", role: "operator" },
@@ -993,6 +1059,7 @@ export const PERMISSIONS = {
   "run.why": { place: "namespace", role: "viewer" },
   "session.delete": { place: "signed in", role: "viewer" },
   "session.create": { place: "anyone", role: "viewer" },
+  "settings.get": { place: "everywhere", role: "admin" },
   "stats": { place: "namespace", role: "viewer" },
   "stats.series": { place: "namespace", role: "viewer" },
   "token.list": { place: "signed in", role: "viewer" },

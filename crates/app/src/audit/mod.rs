@@ -6,6 +6,7 @@
 
 mod asked;
 mod chain;
+mod check;
 mod entry;
 mod journal;
 mod list;

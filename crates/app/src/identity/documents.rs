@@ -20,6 +20,15 @@ pub(crate) struct TokenDocument {
     pub(crate) origins: Vec<SecretHash>,
 }
 
+/// When a token was last used, by the hash of its secret. Coarse: it is written every ten minutes at most.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TokenUseDocument {
+    pub(crate) at: Timestamp,
+    /// From which address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) from: Option<std::net::IpAddr>,
+}
+
 /// A role, by (subject, namespace).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GrantDocument {

@@ -4,8 +4,11 @@
 
 use mainspring_model::{ErrorCode, Timestamp};
 use mainspring_store::{Outcome, Record, RecordKey, Write};
-use mainspring_wire::api::{LoginCode, LoginCodeRequest, Session, SessionRequest, TokenScope};
+use mainspring_wire::api::{
+    Identity, LoginCode, LoginCodeRequest, ServerNow, Session, SessionRequest, TokenScope,
+};
 
+use super::admins;
 use super::authenticate::unauthenticated;
 use super::documents::{LoginCodeDocument, TokenDocument};
 use super::tokens::{self, ttl_of};
@@ -28,9 +31,26 @@ pub struct Opened {
 }
 
 impl App {
-    /// Who asks and what they may do.
-    pub fn me(&self, caller: &Caller) -> mainspring_wire::api::Identity {
-        caller.principal.identity()
+    /// Who asks, what they may do and whom they can ask for more.
+    pub async fn me(&self, caller: &Caller) -> Result<Identity> {
+        self.identity_of(&caller.principal).await
+    }
+
+    async fn identity_of(&self, principal: &Principal) -> Result<Identity> {
+        let grants = principal.effective_grants();
+        Ok(Identity {
+            subject: principal.subject.as_ref().into(),
+            token: principal.token.as_ref().into(),
+            expires_at: principal.expires_at.map(Into::into),
+            admins: admins::around(&*self.store, &grants).await?,
+            grants,
+            server: Some(self.server_now()),
+        })
+    }
+
+    /// This server at this moment.
+    pub fn server_now(&self) -> ServerNow {
+        ServerNow { software: env!("CARGO_PKG_VERSION").into(), now: self.now().into() }
     }
 
     /// Opens a session for a login code or a token. `entry` tells the audit what is known of the request.
@@ -104,7 +124,7 @@ impl App {
             // The code was used a moment ago.
             return Err(unauthenticated());
         }
-        let identity = self.authenticate(&secret).await?.identity();
+        let identity = self.identity_of(&*self.authenticate(&secret).await?).await?;
         Ok(Opened { secret, session: Session { identity, expires_at: expires_at.into() } })
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use mainspring_model::{ErrorCode, Timestamp, duration_text, limits as model_limits};
 use mainspring_store::{Conflict, Outcome, Record, RecordKey, RecordQuery, Write};
-use mainspring_wire::api::{CreateToken, CreatedToken, Page, Token, TokenScope};
+use mainspring_wire::api::{CreateToken, CreatedToken, Page, Token, TokenKind, TokenScope};
 
 use super::documents::TokenDocument;
 use super::subject;
@@ -69,16 +69,20 @@ impl App {
         let operation = if all { Operation::TokenListAll } else { Operation::TokenList };
         self.allow(caller, operation, None).await?;
         let own = |token: &Token| all || token.subject == caller.subject();
-        visible(&*self.store, request.records(record::TOKEN, &[])?, |row| Ok(read(row)?.filter(own))).await
+        let query = request.records(record::TOKEN, &[])?;
+        let mut page = visible(&*self.store, query, |row| Ok(read(row)?.filter(own))).await?;
+        self.add_uses(&mut page.items).await;
+        Ok(page)
     }
 
     /// Reads a token.
     pub async fn token(&self, caller: &Caller, id: &str) -> Result<Token> {
-        let (_, token) = self.find_token(id).await?;
+        let (_, mut token) = self.find_token(id).await?;
         match token.subject == caller.subject() {
             true => self.allow(caller, Operation::TokenGet, None).await?,
             false => self.hide_token(caller, Operation::TokenGetOther, id).await?,
         }
+        self.add_uses(std::slice::from_mut(&mut token)).await;
         Ok(token)
     }
 
@@ -221,12 +225,14 @@ pub(super) fn token(
         id: hash.id(),
         subject: document.subject,
         name: document.name,
-        kind: if document.session { "session" } else { "api" }.into(),
+        kind: if document.session { TokenKind::Session } else { TokenKind::Api },
         scopes: document.scopes,
         expires_at: expires_at.map(Into::into),
         created_at: document.created_at.into(),
         created_by: document.created_by,
         revision,
+        last_used_at: None,
+        from: None,
     }
 }
 

@@ -13,9 +13,11 @@ use tokio::time::{sleep, timeout};
 use crate::app::App;
 use crate::error::{Error, Result};
 use crate::operation::Operation;
-use crate::ports::{CellError, Command};
+use crate::ports::{CellError, Changed, Command};
 use crate::principal::Caller;
 
+/// How long whoever puts a job waits for the owner to have heard of it, where nothing depends on that.
+const ANNOUNCE_WAIT: Duration = Duration::from_secs(1);
 /// The owner is asked again after this, and the lease is read as often while it does not answer.
 const ASK_AGAIN: Duration = Duration::from_millis(250);
 
@@ -29,7 +31,23 @@ impl App {
         };
         // Whoever asks may have changed it elsewhere.
         self.jobs.forget_id(namespace, id);
+        let name = self.store.job(id).await?.map_or_else(|| job.into(), |job| job.name);
+        // The owner tells of it, if it is here.
+        drop(self.cells.tell(self.cells.cell_of(namespace), self.job_changed(namespace, id, &name)).await);
         self.confirmed(namespace, id).await
+    }
+
+    /// Has watchers told that a job was written, here or by its owner elsewhere. Whoever is not reached hears of it later.
+    pub(crate) async fn announce_job(&self, namespace: &Namespace, job: JobId, name: &str) {
+        let told = self.cells.tell(self.cells.cell_of(namespace), self.job_changed(namespace, job, name));
+        if let Ok(Err(CellError::Elsewhere { url })) = timeout(ANNOUNCE_WAIT, told).await {
+            let asked = self.cells.confirm_elsewhere(&url, namespace, job);
+            drop(timeout(ANNOUNCE_WAIT, asked).await);
+        }
+    }
+
+    fn job_changed(&self, namespace: &Namespace, job: JobId, name: &str) -> Changed {
+        Changed::Job { id: job, namespace: namespace.clone(), name: name.into(), at: self.now() }
     }
 
     /// Waits until what is stored of the triggers of a job counts.

@@ -39,6 +39,7 @@ impl App {
         if outcomes.iter().any(|outcome| *outcome != Outcome::Applied) {
             return Err(Error::new(ErrorCode::Conflict, "the job changed meanwhile"));
         }
+        self.announce_job(namespace, found.id, &found.name).await;
         if has_triggers { self.confirmed(namespace, found.id).await } else { Ok(()) }
     }
 }

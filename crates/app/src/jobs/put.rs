@@ -172,6 +172,7 @@ impl App {
         match outcomes.iter().find_map(Outcome::conflict) {
             None if is_written => {
                 self.jobs.remember_version(key, &spec);
+                self.announce_job(&namespace, key.0, &name).await;
                 if has_triggers {
                     self.confirmed(&namespace, key.0).await?;
                 }

@@ -8,9 +8,13 @@ use serde_json::Value;
 use super::list::active_by_cell;
 use crate::app::App;
 use crate::error::{Error, Result};
+use crate::limits::WHY_NODES_MAX;
 use crate::operation::Operation;
 use crate::ports::{CellError, LiveRun};
 use crate::principal::Caller;
+use crate::words::Words;
+
+use super::unblock::Unblock;
 
 /// Who owns a run's cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +93,7 @@ impl App {
             if let (Some(cause), Some(node), Some(name)) =
                 (&mut attempt.cause, attempt.node, &attempt.node_name)
             {
-                cause.message = cause.message.replace(&node.to_string(), name);
+                cause.name_node(node, name);
             }
         }
         Ok(attempts)
@@ -114,27 +118,61 @@ impl App {
             let is_forever = status.cell.0 >= self.cells.count();
             reason = Some(api::Reason::no_owner(status.cell, is_forever));
         }
+        let spec = self.spec_of(&row).await.ok();
         if let Some(reason) = &mut reason {
-            let spec = self.spec_of(&row).await.ok();
             let job = spec.as_deref().map(|spec| spec.name.as_str());
             reason.name(row.head.id, &row.head.namespace, job, status.cell);
         }
         let mut cause = self.cause_of(status.cause.as_ref()).await;
         if let (Some(cause), RunState::Skipped, Some(Cause::Overlap)) =
             (&mut cause, status.state, &status.cause)
-            && let Some(words) = self.overlap_words(&row).await
+            && let Some(Words { en, zh }) = self.overlap_words(&row).await
         {
-            cause.message = words;
+            (cause.message, cause.message_zh) = (en, zh);
         }
-        let summary = match (&reason, &cause) {
-            (Some(reason), _) => format!("{}; {}", reason.message, reason.remedy),
-            (None, Some(cause)) if status.state != RunState::Running => cause.message.clone(),
-            _ if waits && !is_live => "its cell's owner has not looked at it yet".to_owned(),
-            _ if waits => "it is about to be placed".to_owned(),
+        let Words { en: summary, zh: summary_zh } = match (&reason, &cause) {
+            (Some(reason), _) => Words::new(
+                format!("{}; {}", reason.message, reason.remedy),
+                format!("{}；{}", reason.message_zh, reason.remedy_zh),
+            ),
+            (None, Some(cause)) if status.state != RunState::Running => {
+                Words::new(&cause.message, &cause.message_zh)
+            }
+            _ if waits && !is_live => {
+                Words::new("its cell's owner has not looked at it yet", "它所在单元的属主还没有看到它")
+            }
+            _ if waits => Words::new("it is about to be placed", "即将分配节点"),
             _ if status.state == RunState::Running => self.where_it_runs(&row).await,
-            _ => "it ended well".to_owned(),
+            _ => Words::new("it ended well", "已成功结束"),
         };
-        Ok(api::Why { id: row.head.id, state: status.state, summary, reason, cause, live: is_live })
+        let nodes = self.verdicts(caller, &row, reason.as_ref()).await;
+        let unblock = Unblock {
+            run: &row,
+            spec: spec.as_deref(),
+            reason: reason.as_ref(),
+            nodes: &nodes,
+            principal: &caller.principal,
+        };
+        let actions = unblock.actions();
+        let (id, state, live) = (row.head.id, status.state, is_live);
+        Ok(api::Why { id, state, summary, summary_zh, reason, cause, live, actions, nodes })
+    }
+
+    /// What the nodes lack that are nearest to taking a run, when it waits for one.
+    async fn verdicts(
+        &self,
+        caller: &Caller,
+        row: &Run,
+        reason: Option<&api::Reason>,
+    ) -> Vec<api::NodeVerdict> {
+        if !reason.is_some_and(|reason| matches!(reason.kind.as_str(), "resources" | "no_node" | "suspect")) {
+            return Vec::new();
+        }
+        if !caller.principal.may(Operation::NodeGlance, Some(&row.head.namespace)) {
+            return Vec::new();
+        }
+        let nearest = self.cells.nearest_nodes(row.status.cell, row.head.id, WHY_NODES_MAX).await;
+        nearest.unwrap_or_default().into_iter().map(Into::into).collect()
     }
 
     /// Why a run waits that no owner has in memory: its time is far away, too many wait, or nobody owns its cell.
@@ -183,26 +221,38 @@ impl App {
         if let Some(node) = seen.node
             && let Some(name) = self.node_name(node).await
         {
-            seen.message = seen.message.replace(&node.to_string(), &name);
+            seen.name_node(node, &name);
         }
         Some(seen)
     }
 
-    async fn where_it_runs(&self, row: &Run) -> String {
+    async fn where_it_runs(&self, row: &Run) -> Words {
         let status = &row.status;
+        let attempt = status.attempt;
         let name = match status.node {
             Some(node) => {
-                self.node_name(node).await.map_or_else(|| node.to_string(), |name| name.to_string())
+                Some(self.node_name(node).await.map_or_else(|| node.to_string(), |name| name.to_string()))
             }
-            None => "a node".to_owned(),
+            None => None,
         };
-        let verb = if status.started_at.is_some() { "runs" } else { "starts" };
-        let mut words = format!("attempt {} {verb} on {name}", status.attempt);
+        let (en, zh) = (name.as_deref().unwrap_or("a node"), name.as_deref().unwrap_or("某个节点"));
+        let mut words = match status.started_at {
+            Some(_) => Words::new(
+                format!("attempt {attempt} runs on {en}"),
+                format!("第 {attempt} 次尝试正在 {zh} 上运行"),
+            ),
+            None => Words::new(
+                format!("attempt {attempt} starts on {en}"),
+                format!("第 {attempt} 次尝试正在 {zh} 上启动"),
+            ),
+        };
         if self.is_cut_off(status).await {
-            words.push_str(", which is not connected: if it is not back in time, it is given up");
+            words.en.push_str(", which is not connected: if it is not back in time, it is given up");
+            words.zh.push_str("，该节点未连接：若未及时恢复，将被放弃");
         }
         if let Some(cancel) = status.cancel() {
-            words.push_str(&format!("; {} asked for its end", cancel.by));
+            words.en.push_str(&format!("; {} asked for its end", cancel.by));
+            words.zh.push_str(&format!("；{} 要求结束它", cancel.by));
         }
         words
     }

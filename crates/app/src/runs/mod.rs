@@ -17,6 +17,7 @@ mod overlap;
 mod rerun;
 mod submit;
 mod timeline;
+mod unblock;
 
 pub use bulk::BulkProgress;
 pub(crate) use head::priority_from;

@@ -4,22 +4,32 @@ use mainspring_model::{Run, RunState};
 use mainspring_store::RunQuery;
 
 use crate::app::App;
+use crate::words::Words;
 
 /// Earlier runs of the job that are looked at.
 const LOOKED_AT: usize = 100;
 
 impl App {
     /// The policy and the run that was in the way, as far as the rows still tell.
-    pub(super) async fn overlap_words(&self, row: &Run) -> Option<String> {
+    pub(super) async fn overlap_words(&self, row: &Run) -> Option<Words> {
         let spec = self.spec_of(row).await.ok()?;
         let concurrency = spec.concurrency.as_ref()?;
         let policy = concurrency.overlap.name();
         let words = match concurrency.queue_max {
-            Some(most) => format!("overlap policy `{policy}` with queue_max {most}"),
-            None => format!("overlap policy `{policy}` with limit {}", concurrency.limit),
+            Some(most) => Words::new(
+                format!("overlap policy `{policy}` with queue_max {most}"),
+                format!("重叠策略 `{policy}`，queue_max 为 {most}"),
+            ),
+            None => Words::new(
+                format!("overlap policy `{policy}` with limit {}", concurrency.limit),
+                format!("重叠策略 `{policy}`，上限 {}", concurrency.limit),
+            ),
         };
         Some(match self.run_in_the_way(row).await {
-            Some(other) => format!("{words}: {} was active", other.head.id),
+            Some(other) => {
+                let id = other.head.id;
+                Words::new(format!("{}: {id} was active", words.en), format!("{}：{id} 尚未结束", words.zh))
+            }
             None => words,
         })
     }

@@ -92,7 +92,7 @@ impl Moments {
     }
 
     pub(super) fn passes(&self, line: &Occurrence) -> bool {
-        self.outcome.is_none_or(|outcome| outcome == outcome_of(line))
+        self.outcome.is_none_or(|outcome| outcome == outcome_of(line.outcome))
     }
 }
 
@@ -118,17 +118,8 @@ impl FromStr for Place {
     }
 }
 
-fn outcome_of(line: &Occurrence) -> OccurrenceOutcome {
-    match line.outcome {
-        Outcome::Fired => OccurrenceOutcome::Fired,
-        Outcome::Merged => OccurrenceOutcome::Merged,
-        Outcome::Skipped => OccurrenceOutcome::Skipped,
-        Outcome::Missed => OccurrenceOutcome::Missed,
-    }
-}
-
 pub(super) fn view(line: Occurrence) -> api::Occurrence {
-    let outcome = outcome_of(&line);
+    let outcome = outcome_of(line.outcome);
     api::Occurrence {
         planned: line.planned.into(),
         through: line.through.map(Into::into),
@@ -139,5 +130,15 @@ pub(super) fn view(line: Occurrence) -> api::Occurrence {
         backfill: line.backfill,
         at: line.at.into(),
         late_ms: line.at.since(line.planned).as_millis().try_into().unwrap_or(u64::MAX),
+    }
+}
+
+/// What became of a moment, as the API says it.
+pub(crate) const fn outcome_of(outcome: Outcome) -> OccurrenceOutcome {
+    match outcome {
+        Outcome::Fired => OccurrenceOutcome::Fired,
+        Outcome::Merged => OccurrenceOutcome::Merged,
+        Outcome::Skipped => OccurrenceOutcome::Skipped,
+        Outcome::Missed => OccurrenceOutcome::Missed,
     }
 }

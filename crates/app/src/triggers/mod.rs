@@ -15,6 +15,7 @@ mod successes;
 
 pub use act::Named;
 pub use history::Moments;
+pub(crate) use history::outcome_of;
 pub(crate) use merging::Merging;
 pub(crate) use missing::{KnownJobs, warnings};
 pub use moments::read_moments;

@@ -62,6 +62,10 @@ impl Tale {
 
     /// Hears a piece of news of a cell of this process.
     pub(super) fn hear(&mut self, news: &News, own: impl Fn() -> Positions) {
+        if news.what.is_passing() {
+            // It has no place of its own.
+            return self.pass(self.view.of(&news.what), own);
+        }
         let hearing = self.heard.hear(news.mark);
         if hearing == Hearing::Told {
             return;
@@ -70,6 +74,12 @@ impl Tale {
             self.reset(&own);
         }
         if let Some(what) = self.view.of(&news.what) {
+            self.ready.push_back(WatchEvent { mark: self.mark(own), what });
+        }
+    }
+
+    fn pass(&mut self, what: Option<WatchWhat>, own: impl Fn() -> Positions) {
+        if let Some(what) = what {
             self.ready.push_back(WatchEvent { mark: self.mark(own), what });
         }
     }
@@ -86,6 +96,9 @@ impl Tale {
             Elsewhere::At(positions) => self.heard.go_to(&positions.without(&own())),
             Elsewhere::Gap => self.reset(own),
             Elsewhere::Told { at, what } => {
+                if what.is_passing() {
+                    return self.pass(Some(what), own);
+                }
                 let marks = at.without(&own());
                 if what == WatchWhat::Reset {
                     self.heard.go_to(&marks);

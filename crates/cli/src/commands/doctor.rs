@@ -8,6 +8,7 @@ use mainspring_client::api::{Doctor as Report, Finding, Severity};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::language::of_both;
 use crate::output::{BAD, BOLD, DIM, GOOD, Paint, WARN, clock, plain};
 
 /// What `doctor` takes.
@@ -34,7 +35,16 @@ fn unready(waits_for: &[String]) -> Report {
     };
     let message = format!("the server is not ready: it waits for {}", waits_for.join(", "));
     let severity = Severity::Failure;
-    let finding = Finding { severity, check: "ready".into(), message, remedy: remedy.into() };
+    let finding = Finding {
+        severity,
+        check: "ready".into(),
+        message,
+        remedy: remedy.into(),
+        message_zh: String::new(),
+        remedy_zh: String::new(),
+        subject: None,
+        since: None,
+    };
     Report { at: clock().into(), healthy: false, findings: vec![finding], checked: vec!["ready".into()] }
 }
 
@@ -49,9 +59,9 @@ fn text(context: &Context, report: &Report) -> String {
         text.push_str(&format!(
             "{} {}\n  {} {}\n",
             format!("{word}:").paint(style),
-            plain(&finding.message),
+            plain(of_both(&finding.message, &finding.message_zh)),
             "next:".paint(BOLD),
-            plain(&finding.remedy)
+            plain(of_both(&finding.remedy, &finding.remedy_zh))
         ));
     }
     if report.healthy {

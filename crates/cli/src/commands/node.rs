@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use mainspring_client::api::{self, JoinTokenRequest};
+use mainspring_client::api::{self, JoinTokenRequest, NodeState};
 use mainspring_model::Labels;
 
 use crate::ask::confirm;
@@ -144,7 +144,7 @@ impl Node {
 
 /// What is asked before a node is removed; nothing of one that is gone.
 fn question(node: &api::Node) -> Option<String> {
-    if matches!(node.state.as_str(), "lost" | "left") {
+    if matches!(node.state, NodeState::Lost | NodeState::Left) {
         return None;
     }
     let silent = if node.connected == Some(false) { ", silent" } else { "" };
@@ -154,7 +154,8 @@ fn question(node: &api::Node) -> Option<String> {
     };
     Some(format!(
         "{} is {}{silent}{runs}; it is disconnected and not let in again without a new token. Remove it?",
-        node.name, node.state
+        node.name,
+        node.state.name()
     ))
 }
 

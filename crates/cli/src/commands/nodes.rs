@@ -123,7 +123,7 @@ pub(crate) fn running(node: &Node) -> String {
 
 /// The state in a word: a node that is up but not connected is worth a look.
 pub(crate) fn state(node: &Node) -> (&str, Style) {
-    match (node.state.as_str(), node.connected) {
+    match (node.state.name(), node.connected) {
         ("up", Some(false)) => ("up, silent", WARN),
         ("up", _) => ("up", GOOD),
         ("draining", _) => ("draining", WARN),

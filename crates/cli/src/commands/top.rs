@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use mainspring_client::api::{Cluster, Node, Run};
+use mainspring_client::api::{Cluster, Node, NodeState, Run};
 use mainspring_client::{RunsQuery, Watch, WatchQuery};
 use mainspring_model::RunState;
 use ratatui::Frame;
@@ -292,7 +292,7 @@ impl View {
 
 /// Those that have not left.
 fn present(mut nodes: Vec<Node>) -> Vec<Node> {
-    nodes.retain(|node| node.state != "left");
+    nodes.retain(|node| node.state != NodeState::Left);
     nodes
 }
 

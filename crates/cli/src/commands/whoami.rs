@@ -22,6 +22,17 @@ impl Whoami {
                 let place = namespace.map_or_else(|| "everywhere".to_owned(), |path| format!("in {path}"));
                 text.push_str(&format!("  {} {place}\n", grant.role.name()));
             }
+            if !me.admins.items.is_empty() {
+                let named = me.admins.items.iter().map(|admin| match &admin.namespace {
+                    Some(namespace) => format!("{} ({namespace})", admin.subject),
+                    None => admin.subject.clone(),
+                });
+                let more = if me.admins.partial { " and others" } else { "" };
+                text.push_str(&format!(
+                    "  who can give roles: {}{more}\n",
+                    named.collect::<Vec<_>>().join(", ")
+                ));
+            }
             if let Some(at) = me.expires_at {
                 text.push_str(&format!("  the token is good until {at}\n"));
             }

@@ -8,7 +8,7 @@ use mainspring_model::RunState;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::language::{message, remedy};
+use crate::language::{message, of_both, remedy};
 use crate::output::{BOLD, DIM, Paint, plain, state_style};
 
 /// What `why` takes.
@@ -28,7 +28,7 @@ impl Why {
 }
 
 fn text(why: &Answer) -> String {
-    let reason = why.reason.as_ref().map_or(why.summary.as_str(), message);
+    let reason = why.reason.as_ref().map_or_else(|| of_both(&why.summary, &why.summary_zh), message);
     let mut text = format!("{}: {}", why.state.name().paint(state_style(why.state)), plain(reason));
     if !why.state.is_terminal()
         && let Some(reason) = &why.reason

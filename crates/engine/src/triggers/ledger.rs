@@ -132,6 +132,14 @@ impl Occurrence {
         (record.kind == OCCURRENCES).then_some(Self { planned, ..occurrence })
     }
 
+    /// Whose ledger a record is a line of; none when it is not one.
+    pub fn key(record: &Record) -> Option<TriggerKey> {
+        let (job, rest) = record.key.as_bytes().split_first_chunk::<16>()?;
+        let name = rest.split(|byte| *byte == 0).next()?;
+        let name = std::str::from_utf8(name).ok()?.into();
+        (record.kind == OCCURRENCES).then_some(TriggerKey { job: JobId::from_bytes(*job), name })
+    }
+
     /// The record that keeps it for so long.
     pub(super) fn write(&self, key: &TriggerKey, kept: Duration) -> Record {
         Record {

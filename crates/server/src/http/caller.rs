@@ -53,6 +53,7 @@ impl FromRequestParts<Arc<Edge>> for SignedIn {
         let caller = Caller { principal, request_id, from, reads_since };
         // What fails after this is written down under their name.
         audit::asked_by(&caller);
+        edge.app.note_use(&caller);
         Ok(Self(caller))
     }
 }

@@ -12,6 +12,7 @@ use futures_util::future::BoxFuture;
 use mainspring_app::App;
 use mainspring_console::Console;
 use mainspring_model::ErrorCode;
+use mainspring_wire::api::Settings;
 use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
@@ -37,6 +38,8 @@ pub struct Edge {
     pub console: Console,
     /// How often an open stream makes sure that its caller may still listen.
     pub recheck_every: Duration,
+    /// The settings in force.
+    pub settings: Settings,
     /// Counts wrong credentials by address.
     pub wrong_credentials: Arc<WrongCredentials>,
     /// Asks the other servers of the cluster.

@@ -132,6 +132,10 @@ impl Question {
             filter.namespace.as_ref().map(|namespace| format!("namespace={namespace}")),
             filter.job.map(|job| format!("job={job}")),
             filter.run.map(|run| format!("run={run}")),
+            (!filter.kinds.is_empty()).then(|| {
+                let kinds: Vec<&str> = filter.kinds.iter().map(|kind| kind.name()).collect();
+                format!("kinds={}", kinds.join(","))
+            }),
         ];
         let query: Vec<String> = parts.into_iter().flatten().collect();
         let mut headers = HeaderMap::new();

@@ -7,7 +7,8 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, StreamExt as _};
-use mainspring_app::{Caller, Watch};
+use mainspring_app::{Caller, Listener, Watch};
+use mainspring_wire::api::{ServerNow, WatchEvent, WatchWhat};
 use mainspring_wire::sse::KEEP_ALIVE;
 use tokio::time::Instant;
 
@@ -30,9 +31,14 @@ pub(crate) fn last_event_id<'a>(headers: &'a HeaderMap, parameter: Option<&'a st
 }
 
 /// The news of a watch.
-pub(crate) fn news(edge: Arc<Edge>, caller: Caller, watch: Watch) -> impl Stream<Item = Event> + Send {
+pub(crate) fn news(
+    edge: Arc<Edge>,
+    caller: Caller,
+    watch: Watch,
+    listener: Listener,
+) -> impl Stream<Item = Event> + Send {
     let recheck_at = Instant::now() + edge.recheck_every;
-    let begin = futures_util::stream::iter(watch.begin().map(|mark| Event::default().id(mark)));
+    let begin = futures_util::stream::iter(beginning(&edge, &watch, listener));
     let state = (edge, caller, watch, recheck_at);
     let events =
         futures_util::stream::unfold(state, |(edge, mut caller, mut watch, mut recheck_at)| async move {
@@ -49,13 +55,7 @@ pub(crate) fn news(edge: Arc<Edge>, caller: Caller, watch: Watch) -> impl Stream
                     event = watch.next() => {
                         let event = event?;
                         let data = serde_json::to_string(&event).unwrap_or_default();
-                        let name = match event.what {
-                            mainspring_wire::api::WatchWhat::Run { .. } => "run",
-                            mainspring_wire::api::WatchWhat::Node { .. } => "node",
-                            mainspring_wire::api::WatchWhat::TriggerPaused { .. } => "trigger_paused",
-                            mainspring_wire::api::WatchWhat::Reset => "reset",
-                        };
-                        let sent = Event::default().event(name).data(data);
+                        let sent = Event::default().event(event.what.name()).data(data);
                         let sent = if event.mark.is_empty() { sent } else { sent.id(event.mark) };
                         return Some((sent, (edge, caller, watch, recheck_at)));
                     }
@@ -63,4 +63,24 @@ pub(crate) fn news(edge: Arc<Edge>, caller: Caller, watch: Watch) -> impl Stream
             }
         });
     begin.chain(events)
+}
+
+/// The first event: where the stream stands, and to callers the server's time and version.
+fn beginning(edge: &Edge, watch: &Watch, listener: Listener) -> Option<Event> {
+    let mark = watch.begin();
+    let begin = match listener {
+        // Other processes only want to know where it is.
+        Listener::Process => return mark.map(|mark| Event::default().id(mark)),
+        Listener::Caller => {
+            let ServerNow { now, software } = edge.app.server_now();
+            let what = WatchWhat::Hello { now, software };
+            let event = WatchEvent { mark: mark.clone().unwrap_or_default(), what };
+            let data = serde_json::to_string(&event).unwrap_or_default();
+            Event::default().event(event.what.name()).data(data)
+        }
+    };
+    Some(match mark {
+        Some(mark) => begin.id(mark),
+        None => begin,
+    })
 }

@@ -75,6 +75,7 @@ impl Failure {
         let problem = Problem {
             kind: format!("https://mainspring.dev/errors/{code}"),
             title: code.help().to_owned(),
+            title_zh: code.help_zh().to_owned(),
             status: status.as_u16(),
             code: code.name().to_owned(),
             detail: message.clone(),

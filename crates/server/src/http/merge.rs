@@ -4,7 +4,7 @@
 //! answered for stays as it is known here.
 
 use mainspring_app::UNASKED;
-use mainspring_wire::api::{Doctor, Finding, Queue, Severity};
+use mainspring_wire::api::{Doctor, Finding, Page, Pool, Queue, Severity};
 use serde_json::Value;
 
 use super::under_way::Subjects;
@@ -49,17 +49,22 @@ fn is_same(one: &Value, other: &Value) -> bool {
     if one["id"].is_null() { one["cell"] == other["cell"] } else { one["id"] == other["id"] }
 }
 
-/// Each counts what runs in its own cells.
-fn pools(mut ours: Value, owners: &[(Subjects, Value)]) -> Value {
-    for pool in ours["items"].as_array_mut().into_iter().flatten() {
-        let theirs = owners.iter().filter_map(|(_, answer)| {
-            answer["items"].as_array()?.iter().find(|theirs| theirs["name"] == pool["name"])?["running"]
-                .as_u64()
-        });
-        let running = theirs.sum::<u64>() + pool["running"].as_u64().unwrap_or_default();
-        pool["running"] = running.into();
+/// Each counts what is used in its own cells.
+fn pools(ours: Value, owners: &[(Subjects, Value)]) -> Value {
+    let Ok(mut whole) = serde_json::from_value::<Page<Pool>>(ours.clone()) else { return ours };
+    for (_, answer) in owners {
+        let Ok(theirs) = serde_json::from_value::<Page<Pool>>(answer.clone()) else { continue };
+        for pool in &mut whole.items {
+            let Some(theirs) = theirs.items.iter().find(|theirs| theirs.name == pool.name) else { continue };
+            pool.running += theirs.running;
+            pool.cpu_used_milli += theirs.cpu_used_milli;
+            pool.memory_used_bytes += theirs.memory_used_bytes;
+            if let Some(sum) = pool.reserved.checked_add(&theirs.reserved) {
+                pool.reserved = sum;
+            }
+        }
     }
-    ours
+    serde_json::to_value(whole).unwrap_or(ours)
 }
 
 /// Each knows what waits in its own cells. It is whole when every cell was looked at by its owner.
@@ -142,9 +147,16 @@ mod tests {
         let cells = |one: u32, two: u32| json!({"cells": [{"cell": 0, "v": one}, {"cell": 1, "v": two}]});
         let owners = [(Subjects::cell(CellId(1)), cells(8, 2))];
         assert_eq!(merge("/v1/cluster", cells(1, 9), &owners), cells(1, 2));
-        let pools = |running: u32| json!({"items": [{"name": "default", "running": running}]});
+        let pools = |running: u32| {
+            let reserved = json!({"cpu": running.to_string(), "memory": format!("{running}Gi")});
+            json!({"items": [{
+                "name": "default", "nodes": {"up": 3}, "slots": 9, "capacity": {}, "running": running,
+                "reserved": reserved, "cpu_used_milli": 10 * running, "memory_used_bytes": 100 * running,
+            }]})
+        };
+        let whole = |page: Value| serde_json::from_value::<Page<Pool>>(page).expect("pools");
         let owners = [(Subjects::default(), pools(2)), (Subjects::default(), pools(3))];
-        assert_eq!(merge("/v1/pools", pools(1), &owners), pools(6));
+        assert_eq!(whole(merge("/v1/pools", pools(1), &owners)), whole(pools(6)));
     }
 
     #[test]

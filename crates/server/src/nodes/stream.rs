@@ -29,6 +29,8 @@ const LOG_PART_BYTES_MAX: usize = 5 * 1024 * 1024;
 /// make a living node look silent.
 const ADMISSION_WAIT: Duration = Duration::from_secs(2);
 
+/// Characters of an agent's version.
+const VERSION_CHARS_MAX: usize = 64;
 /// How long logs are not looked at after that; the node says them again.
 const CLOSED_FOR: Duration = Duration::from_secs(10);
 
@@ -86,6 +88,7 @@ impl Conversation {
             node: self.node,
             session: hello.session,
             hello: Box::new(event),
+            agent: version_of(hello),
             outward: Outward::new(self.outward.clone(), hung_up.clone().drop_guard()),
         };
         seat.inbox.send(Input::Node(input)).await.map_err(|_| gone())
@@ -162,6 +165,12 @@ impl Conversation {
         drop(self.outward.send(ToNode { words: vec![OwnerWord { word: Some(word) }] }).await);
         Ok(())
     }
+}
+
+/// The version that an agent names, cut to what a version needs.
+fn version_of(hello: &Hello) -> Arc<str> {
+    let letters = hello.version.chars().filter(|letter| !letter.is_control());
+    letters.take(VERSION_CHARS_MAX).collect::<String>().into()
 }
 
 fn used(heartbeat: &Heartbeat) -> Option<Usage> {

@@ -40,6 +40,8 @@ pub(super) struct Connections {
 #[derive(Debug)]
 struct Connection {
     session: u64,
+    /// The version of the agent.
+    agent: Arc<str>,
     outward: Outward,
     specs: FxHashSet<(JobId, u32)>,
     words: Vec<OwnerWord>,
@@ -52,11 +54,12 @@ impl Connections {
     }
 
     /// A node connected; an earlier connection of it is dropped.
-    pub(super) fn connect(&mut self, node: NodeId, session: u64, outward: Outward) {
+    pub(super) fn connect(&mut self, node: NodeId, session: u64, agent: Arc<str>, outward: Outward) {
         let known = self.by_node.get(&node).map_or(0, |connection| connection.session);
         if known < session {
             let connection = Connection {
                 session,
+                agent,
                 outward,
                 specs: FxHashSet::default(),
                 words: Vec::new(),
@@ -87,6 +90,11 @@ impl Connections {
         if let Some(connection) = self.by_node.get_mut(&node) {
             connection.usage = usage;
         }
+    }
+
+    /// The version of the agent of a connected node.
+    pub(super) fn agent(&self, node: NodeId) -> Option<Arc<str>> {
+        self.by_node.get(&node).map(|connection| Arc::clone(&connection.agent))
     }
 
     /// What a connected node's machine uses.

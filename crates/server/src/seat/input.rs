@@ -1,12 +1,14 @@
 //! What a seat is told: by callers, by nodes, and by what runs beside it.
 
+use std::sync::Arc;
+
 use mainspring_app::audit;
-use mainspring_app::ports::{CellError, Command, LiveRun, NewRun, Overview};
+use mainspring_app::ports::{CellError, Changed, Command, LiveRun, NewRun, NodeLoad, Overview};
 use mainspring_engine::{
     Answer, Event, JobActivity, LeaseAnswer, LoadedRun, MomentsRead, ShelfRead, SpecRead, TriggersRead,
     WaitingGroups,
 };
-use mainspring_model::{JobId, Node, NodeId, Pause, RunId};
+use mainspring_model::{JobId, Node, NodeFit, NodeId, Pause, RunId};
 use mainspring_store::{Outcome, Record};
 use mainspring_wire::agent::ToNode;
 use tokio::sync::{mpsc, oneshot};
@@ -30,12 +32,18 @@ pub(crate) enum Input {
     },
     /// Runs to be looked at.
     Live { runs: Vec<RunId>, reply: oneshot::Sender<Vec<LiveRun>> },
+    /// Nodes to be looked at, for a run that waits for one.
+    NearestNodes { run: RunId, count: usize, reply: oneshot::Sender<Vec<NodeFit>> },
     /// The cell to be looked at.
     Overview { reply: oneshot::Sender<Option<Overview>> },
     /// What waits in the cell to be looked at.
     Waiting { groups_max: usize, reply: oneshot::Sender<Option<WaitingGroups>> },
     /// Jobs to be looked at.
     Activity { jobs: Vec<JobId>, reply: oneshot::Sender<Option<Vec<JobActivity>>> },
+    /// What nodes used in the last hour.
+    Loads { nodes: Vec<NodeId>, reply: oneshot::Sender<Vec<NodeLoad>> },
+    /// Something that was written without the owner, for watchers.
+    Tell(Changed),
     /// A node's connection.
     Node(NodeInput),
 }
@@ -55,7 +63,7 @@ impl Input {
 #[derive(Debug)]
 pub(crate) enum NodeInput {
     /// It said hello; `outward` takes what it is told.
-    Connected { node: NodeId, session: u64, hello: Box<Event>, outward: Outward },
+    Connected { node: NodeId, session: u64, hello: Box<Event>, agent: Arc<str>, outward: Outward },
     /// It said something else, in order.
     Said { node: NodeId, events: Vec<Event>, usage: Option<Usage> },
     /// What people say about it changed: it has to say hello again.

@@ -9,6 +9,8 @@ mod commit;
 mod connections;
 mod input;
 mod lease;
+mod load;
+mod passing;
 mod pending;
 mod perform;
 pub(crate) mod read;

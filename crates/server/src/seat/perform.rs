@@ -1,10 +1,12 @@
 //! Performing what the engine wants: batches to the store, and then messages to whom they concern.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mainspring_app::audit;
 use mainspring_app::ports::Changed;
 use mainspring_engine::{Batch, Cell, Message};
+use mainspring_model::BackfillId;
 use mainspring_store::Outcome;
 use tokio_util::sync::CancellationToken;
 use tracing::error;
@@ -23,6 +25,8 @@ pub(super) struct Reign {
     /// The batch under way.
     pub(super) batch: Option<Flight>,
     pub(super) given_up: CancellationToken,
+    /// Backfills that watchers were told of and that are not over.
+    pub(super) backfills: BTreeSet<BackfillId>,
 }
 
 /// A batch that is being written.
@@ -75,6 +79,7 @@ impl Seat {
         let Some(Batch { mut transaction, paused, .. }) = reign.cell.cut() else { return self.write_audit() };
         let engine_writes = transaction.writes.len();
         let mut changes = translate::changes(&reign.cell, &transaction, self.config.clock.now());
+        changes.extend(translate::of_triggers(&transaction, &mut reign.backfills, self.config.clock.now()));
         changes.extend(translate::pauses(&paused, &transaction));
         reign.audit.extend(paused.into_iter().map(translate::paused));
         let entries = std::mem::take(&mut reign.audit);

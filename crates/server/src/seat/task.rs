@@ -1,5 +1,6 @@
 //! The seat's task: one loop that waits for anything, tells the engine, and performs what the engine wants.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use mainspring_app::audit;
 use mainspring_app::ports::{CellError, Command, NewRun};
 use mainspring_engine::{
-    Answer, Cell, Deadlines, Event, LeaseAnswer, LoadedRun, Owner, OwnerConfig, Submission, Tenure,
+    Answer, Cell, Deadlines, Event, LeaseAnswer, LoadedRun, News, Owner, OwnerConfig, Submission, Tenure,
 };
 use mainspring_model::{CellId, Elapsed, ErrorCode, MemberId};
 use mainspring_store::Store;
@@ -19,6 +20,8 @@ use tracing::{error, info, warn};
 
 use super::connections::{Connections, Rhythm};
 use super::input::{Delivery, Handover, Input, NodeInput};
+use super::load::Loads;
+use super::passing::Passing;
 use super::pending::Pending;
 use super::perform::Reign;
 use super::setbacks::Setbacks;
@@ -61,6 +64,8 @@ pub(crate) struct Seat {
     pub(super) setbacks: Setbacks,
     pub(super) pending: Pending,
     pub(super) connections: Connections,
+    pub(super) loads: Loads,
+    pub(super) passing: Passing,
     standing: watch::Sender<Standing>,
     /// The lease is over and the store does not answer: nothing is decided until it does.
     stranded: bool,
@@ -94,6 +99,8 @@ impl Seat {
             setbacks: Setbacks::default(),
             pending: Pending::default(),
             connections: Connections::new(rhythm),
+            loads: Loads::default(),
+            passing: Passing::default(),
             standing,
             beside: JoinSet::new(),
             config,
@@ -133,6 +140,7 @@ impl Seat {
                     seat.tick();
                 }
                 seat.pump();
+                seat.tell_passing();
             });
         }
         self.resign().await;
@@ -154,7 +162,7 @@ impl Seat {
         let Some(reign) = self.tenure.as_ref().filter(|_| !self.stranded) else { return lease };
         let Deadlines { elapsed, store } = reign.cell.next_deadline();
         let store = store.map(|at| clock.when(at));
-        [elapsed, store].into_iter().flatten().fold(lease, Elapsed::min)
+        [elapsed, store, self.passing.due()].into_iter().flatten().fold(lease, Elapsed::min)
     }
 
     /// The cell, while this process decides about it.
@@ -204,7 +212,20 @@ impl Seat {
         match input {
             Input::Submit { runs, audit, reply } => self.submit(runs, audit, reply),
             Input::Command { command, row, audit, reply } => self.command(command, row, audit, reply),
-            Input::Live { runs, reply } => drop(reply.send(self.live(&runs))),
+            Input::Live { runs, reply } => {
+                let live = self.live(&runs);
+                self.passing.looked_at(&live, self.config.clock.elapsed());
+                drop(reply.send(live));
+            }
+            Input::NearestNodes { run, count, reply } => {
+                drop(reply.send(self.nearest_nodes(run, count)));
+            }
+            Input::Tell(what) => {
+                if let Some(reign) = self.acting() {
+                    reign.news.tell([what]);
+                }
+            }
+            Input::Loads { nodes, reply } => drop(reply.send(self.loads.of(&nodes))),
             Input::Activity { jobs, reply } => drop(reply.send(self.activity(&jobs))),
             Input::Overview { reply } => drop(reply.send(self.overview())),
             Input::Waiting { groups_max, reply } => drop(reply.send(self.waiting(groups_max))),
@@ -251,18 +272,24 @@ impl Seat {
 
     fn node(&mut self, input: NodeInput) {
         match input {
-            NodeInput::Connected { node, session, hello, outward } => {
+            NodeInput::Connected { node, session, hello, agent, outward } => {
                 // A connection to somebody who does not own the cell ends at once; the node looks further.
                 if self.acting().is_some() {
-                    self.connections.connect(node, session, outward);
+                    self.connections.connect(node, session, agent, outward);
                     self.handle(*hello);
                 }
             }
             NodeInput::Said { node, events, usage } => {
                 if let Some(usage) = usage {
                     self.connections.uses(node, usage);
+                    self.sample(node, usage);
                 }
                 for event in events {
+                    if let Event::Report(report) = &event
+                        && matches!(report.news, News::Progressed { .. })
+                    {
+                        self.passing.progressed(report.token.run, self.config.clock.elapsed());
+                    }
                     self.handle(event);
                 }
             }
@@ -340,6 +367,7 @@ impl Seat {
             audit: Vec::new(),
             batch: None,
             given_up: CancellationToken::new(),
+            backfills: BTreeSet::new(),
         });
     }
 
@@ -383,6 +411,8 @@ impl Seat {
         self.tenure_number += 1;
         self.pending.give_up();
         self.connections.disconnect_all();
+        self.loads = Loads::default();
+        self.passing = Passing::default();
         self.stand(Standing::Unknown);
     }
 

@@ -1,11 +1,16 @@
 //! Between the words of the use cases and those of the engine.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use mainspring_app::Operation;
 use mainspring_app::audit::{Entry, Outcome};
 use mainspring_app::ports::{Changed, Command};
-use mainspring_engine::{Cell, LoadedRun, TriggerPaused, TriggerRow};
-use mainspring_model::Timestamp;
-use mainspring_store::{Transaction, Write};
+use mainspring_engine::{Cell, LoadedRun, Occurrence, TriggerKey, TriggerPaused, TriggerRow};
+use mainspring_model::{BackfillId, Namespace, Timestamp};
+use mainspring_store::{Record, Transaction, Write};
+
+/// Backfills of a cell that are followed until they are over.
+const BACKFILLS_FOLLOWED_MAX: usize = 10_000;
 
 /// Whether what a command is about still has the revision that whoever sent it saw. It is compared in the step in which the
 /// command is carried out. What is not in memory is as its row says.
@@ -64,6 +69,10 @@ pub(super) fn pauses(paused: &[TriggerPaused], transaction: &Transaction) -> Vec
 pub(super) fn changes(cell: &Cell, transaction: &Transaction, at: Timestamp) -> Vec<(usize, Changed)> {
     let change = |(place, write): (usize, &Write)| {
         let (id, status) = match write {
+            Write::PutJob(job) => {
+                let (namespace, name) = (job.namespace.clone(), job.name.clone());
+                return Some((place, Changed::Job { id: job.id, namespace, name, at }));
+            }
             Write::InsertRun(run) => (run.head.id, &run.status),
             Write::UpdateRun(update) => (update.id, &update.status),
             Write::PutNode(node) => return Some((place, Changed::Node { node: node.clone() })),
@@ -82,4 +91,49 @@ pub(super) fn changes(cell: &Cell, transaction: &Transaction, at: Timestamp) -> 
         Some((place, changed))
     };
     transaction.writes.iter().enumerate().filter_map(change).collect()
+}
+
+/// What a batch will have changed of triggers, their ledgers and backfills. `live` are the backfills that were not over.
+pub(super) fn of_triggers(
+    transaction: &Transaction,
+    live: &mut BTreeSet<BackfillId>,
+    at: Timestamp,
+) -> Vec<(usize, Changed)> {
+    let mut changes = Vec::new();
+    let mut namespaces: BTreeMap<TriggerKey, Namespace> = BTreeMap::new();
+    for (place, record) in records(transaction) {
+        let Some(TriggerRow { key, state, .. }) = TriggerRow::read(record) else { continue };
+        for one in state.backfills() {
+            let was_live = live.contains(&one.id);
+            let over = one.is_over();
+            if over {
+                live.remove(&one.id);
+            } else if live.len() < BACKFILLS_FOLLOWED_MAX {
+                live.insert(one.id);
+            }
+            if was_live || !over {
+                let (namespace, key, made) = (state.namespace.clone(), key.clone(), one.tally.made);
+                changes.push((place, Changed::Backfill { namespace, key, id: one.id, over, made, at }));
+            }
+        }
+        let (namespace, next, paused) = (state.namespace.clone(), state.next, state.pause.is_some());
+        changes.push((place, Changed::Trigger { namespace, key: key.clone(), next, paused, at }));
+        namespaces.insert(key, state.namespace);
+    }
+    for (place, record) in records(transaction) {
+        let Some(key) = Occurrence::key(record) else { continue };
+        // A line is written with the row of its trigger.
+        if let (Some(namespace), Some(line)) = (namespaces.get(&key), Occurrence::read(record)) {
+            let namespace = namespace.clone();
+            changes.push((place, Changed::Occurrence { namespace, key, line: Box::new(line) }));
+        }
+    }
+    changes
+}
+
+fn records(transaction: &Transaction) -> impl Iterator<Item = (usize, &Record)> {
+    transaction.writes.iter().enumerate().filter_map(|(place, write)| match write {
+        Write::PutRecord(record) => Some((place, &**record)),
+        _ => None,
+    })
 }

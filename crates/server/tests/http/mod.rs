@@ -1,5 +1,6 @@
 //! The HTTP API, over a socket, on SQLite; of several servers, on memory.
 
+mod access;
 mod artifacts;
 mod audit;
 mod backfills;
@@ -11,9 +12,12 @@ mod hanging;
 mod health;
 mod hooks;
 mod jobs;
+mod kinds;
 mod ledgers;
 mod load;
+mod load_of_nodes;
 mod log_search;
+mod me;
 mod namespaces;
 mod node;
 mod nodes;
@@ -25,6 +29,7 @@ mod sign_in;
 mod sources;
 mod triggers;
 mod watch;
+mod why;
 mod wire;
 mod world;
 

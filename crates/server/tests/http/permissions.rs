@@ -250,6 +250,7 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
         Operation::RunRetry => sample("POST", run(world, target, "/retry").await),
         Operation::RunRerun => sample("POST", run(world, target, "/rerun").await),
         Operation::NodeList => sample("GET", "/v1/nodes"),
+        Operation::NodeGlance => sample("GET", format!("/v1/nodes?namespace={target}")),
         Operation::NodeGet => sample("GET", node("")),
         Operation::NodeLose => sample("POST", node("/lose")),
         Operation::NodeDrain => sample("POST", node("/drain")),
@@ -273,6 +274,11 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
         }
         Operation::MemberList => sample("GET", format!("/v1/members?namespace={target}")),
         Operation::MemberGet => sample("GET", member(world, target).await),
+        Operation::AccessGet => {
+            sample("GET", format!("/v1/access?subject=ann&operation=run.cancel&namespace={target}"))
+        }
+        Operation::AuditVerify => sample("GET", "/v1/audit/verify"),
+        Operation::SettingsGet => sample("GET", "/v1/settings"),
         Operation::MemberPut => with("PUT", member(world, target).await, json!({"role": "viewer"})),
         Operation::MemberDelete => sample("DELETE", member(world, target).await),
         Operation::TokenList => sample("GET", "/v1/tokens"),
@@ -312,7 +318,7 @@ async fn prepare(world: &World, operation: Operation, somebody: &Somebody, targe
 /// Where a node is that was there a moment ago, or a file that is there, if the operation is about one.
 async fn thing(world: &World, operation: Operation, target: &str) -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(1);
-    if operation.name().starts_with("node.") {
+    if operation.name().starts_with("node.") && operation != Operation::NodeGlance {
         let id = NodeId::new(Timestamp::from_micros(1), NUMBER.fetch_add(1, Ordering::Relaxed).into());
         drop(Node::start_as(world, id).await);
         let path = format!("/v1/nodes/{id}");

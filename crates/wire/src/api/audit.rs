@@ -48,3 +48,34 @@ pub enum AuditOutcome {
     /// It did not.
     Denied,
 }
+
+/// A look at whether the audit is as it was written: each record names the hash of the one before it in its chain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct AuditCheck {
+    /// Records that were looked at, the newest first.
+    pub checked: u64,
+    /// Where a chain is broken, at most 100 places.
+    #[schema(max_items = 100)]
+    pub breaks: Vec<AuditBreak>,
+    /// The time of the oldest entry that was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Time>,
+    /// The time of the newest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Time>,
+    /// Where to go on, when older records were not looked at. The next part begins a little before the end of this one, so
+    /// that what links them is looked at, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// A place where a chain of the audit is broken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct AuditBreak {
+    /// The chain, by the process that wrote it.
+    pub chain: mainspring_model::MemberId,
+    /// The record that does not follow from the one before.
+    pub number: u64,
+    /// What is wrong.
+    pub what: String,
+}

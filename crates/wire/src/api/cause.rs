@@ -12,6 +12,9 @@ pub struct Cause {
     pub kind: String,
     /// A sentence.
     pub message: String,
+    /// The sentence in Chinese.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message_zh: String,
     /// The exit code of `exit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
@@ -40,6 +43,7 @@ impl From<&Model> for Cause {
         let mut this = Self {
             kind: cause.name().into(),
             message: cause.to_string(),
+            message_zh: cause.message_zh(),
             exit_code: None,
             signal: None,
             limit: None,
@@ -61,5 +65,14 @@ impl From<&Model> for Cause {
             Model::Oom | Model::Refused { .. } | Model::StartFailed { .. } | Model::Overlap => {}
         }
         this
+    }
+}
+
+impl Cause {
+    /// Puts the name of the node that it is about in place of its id.
+    pub fn name_node(&mut self, node: NodeId, name: &str) {
+        for words in [&mut self.message, &mut self.message_zh] {
+            *words = words.replace(&node.to_string(), name);
+        }
     }
 }

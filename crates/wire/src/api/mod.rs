@@ -4,6 +4,7 @@
 //! What is absent: HTTP itself (the server's `http`), decisions (`app`). Requests refuse fields that nobody knows;
 //! answers may gain fields, so clients ignore those that they do not know.
 
+mod access;
 mod artifact;
 mod audit;
 mod backfill;
@@ -27,6 +28,7 @@ mod queue;
 mod reason;
 mod run;
 mod session;
+mod settings;
 mod stats;
 mod submit;
 mod time;
@@ -34,9 +36,11 @@ mod timeline;
 mod token;
 mod trigger;
 mod watch;
+mod why;
 
+pub use access::{Access, AccessPlace};
 pub use artifact::Artifact;
-pub use audit::{AuditEntry, AuditOutcome};
+pub use audit::{AuditBreak, AuditCheck, AuditEntry, AuditOutcome};
 pub use backfill::{
     Backfill, BackfillAction, BackfillPlan, BackfillPlanRequest, BackfillRequest, BackfillState, Backfills,
     JobBackfill, PlannedMoment,
@@ -45,7 +49,7 @@ pub use bulk::{BulkAction, BulkFailure, BulkOperation, BulkPreview, BulkRequest,
 pub use calendar::Calendar;
 pub use cause::Cause;
 pub use cluster::{Cell, Cluster, Health, PauseCell, Readiness, SchedulerMember};
-pub use doctor::{Doctor, Finding, Severity};
+pub use doctor::{Doctor, Finding, FindingSubject, Severity, SubjectKind};
 pub use health::{ActiveRuns, JobHealth, NextFiring, Percentiles, RunEnd};
 pub use hook::{Delivered, HookToken, HookTokenRequest};
 pub use job::{
@@ -56,7 +60,7 @@ pub use load::{Crowd, CrowdTrigger, LoadReport, LoadRequest, PoolLoad, Spread};
 pub use log::{LogGap, LogIndex, LogLine, LogMark, LogMatch, LogMatches, LogPage, LogStream};
 pub use member::{Member, PutMember, Role};
 pub use namespace::{Namespace, PutNamespace};
-pub use node::{DrainRequest, JoinToken, JoinTokenRequest, Node, NodeLabels, Pool};
+pub use node::{DrainRequest, JoinToken, JoinTokenRequest, Node, NodeLabels, NodeLoad, NodeState, Pool};
 pub use object::Object;
 pub use page::Page;
 pub use problem::{FieldProblem, Problem};
@@ -64,16 +68,20 @@ pub use queue::{Queue, QueueItem};
 pub use reason::Reason;
 pub use run::{
     Attempt, CancelRequest, NamespaceCount, PriorityRequest, Progress, Run, RunCounts, RunOrder, RunPage,
-    Usage, Why,
+    Usage,
 };
 pub use session::{LoginCode, LoginCodeRequest, Session, SessionRequest};
+pub use settings::{Setting, Settings};
 pub use stats::{SeriesBy, SeriesGroup, SeriesPoint, StatsHour, StatsReport, StatsSeries, StatsTotals};
 pub use submit::{BatchResult, BatchSubmit, RerunRequest, Submit, SubmitOutcome, Submitted};
 pub use time::Time;
 pub use timeline::{TimelineEntry, TimelineKind};
-pub use token::{CreateToken, CreatedToken, Grant, Identity, Token, TokenScope};
+pub use token::{
+    Admins, CreateToken, CreatedToken, Grant, Identity, RoleGiver, ServerNow, Token, TokenKind, TokenScope,
+};
 pub use trigger::{
     CursorRequest, Description, JobOccurrence, Occurrence, OccurrenceCounts, OccurrenceOutcome, Occurrences,
     Planned, Preview, PreviewRequest, Trigger,
 };
-pub use watch::{WatchEvent, WatchWhat};
+pub use watch::{WatchEvent, WatchKind, WatchWhat};
+pub use why::{LackingAmount, NodeAway, NodeLackKind, NodeVerdict, Why, WhyAction};

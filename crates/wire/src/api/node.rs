@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mainspring_model::{CellId, Labels, NodeId, NodeState, Resources};
+use mainspring_model::{CellId, Labels, NodeId, NodeState as Model, Resources};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -19,9 +19,9 @@ pub struct Node {
     pub pool: String,
     /// The cell whose owner gives it work.
     pub cell: u16,
-    /// `up`, `draining`, `lost` or `left`. One that empties itself before its agent ends is draining, without a deadline and
+    /// Whether it takes work. One that empties itself before its agent ends is draining, without a deadline and
     /// without slots.
-    pub state: String,
+    pub state: NodeState,
     /// When the patience of a draining node ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain_deadline: Option<Time>,
@@ -60,6 +60,48 @@ pub struct Node {
     /// Memory in use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_used_bytes: Option<u64>,
+    /// What its attempts reserve of its capacity; absent when no owner answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserved: Option<Resources>,
+    /// The version of its agent, while it is connected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_version: Option<String>,
+    /// What it used in the last hour, when that was asked for and its owner remembers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<NodeLoad>,
+    /// Whether labels, handlers and the agent's version are left out, because whoever asks is viewer in a namespace only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reduced: bool,
+}
+
+/// Whether a node takes work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeState {
+    /// It takes work.
+    Up,
+    /// It takes no new work and is emptied.
+    Draining,
+    /// It was silent for too long.
+    Lost,
+    /// It said goodbye.
+    Left,
+}
+
+/// What a node used, minute by minute. It is in the memory of its cell's owner, and begins anew with another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NodeLoad {
+    /// The minute of the last sample.
+    pub until: Time,
+    /// CPU in use in thousandths of a core, the oldest minute first; null where nothing was heard.
+    #[schema(max_items = 60)]
+    pub cpu_milli: Vec<Option<u64>>,
+    /// Memory in use, of the same minutes.
+    #[schema(max_items = 60)]
+    pub memory_bytes: Vec<Option<u64>>,
+    /// Attempts that it held, at the same minutes.
+    #[schema(max_items = 60)]
+    pub running: Vec<Option<u32>>,
 }
 
 /// Nodes of one name, added up.
@@ -75,6 +117,56 @@ pub struct Pool {
     pub capacity: Resources,
     /// Attempts that they hold.
     pub running: usize,
+    /// What those of the nodes that are up reserve of their capacity.
+    #[serde(default)]
+    pub reserved: Resources,
+    /// CPU in use on the nodes that are connected, in thousandths of a core.
+    #[serde(default)]
+    pub cpu_used_milli: u64,
+    /// Memory in use on them.
+    #[serde(default)]
+    pub memory_used_bytes: u64,
+}
+
+impl NodeState {
+    /// The state's word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Draining => "draining",
+            Self::Lost => "lost",
+            Self::Left => "left",
+        }
+    }
+
+    /// The state of a node. One that is leaving is emptied like one that somebody drains.
+    pub const fn of(node: &mainspring_model::Node) -> Self {
+        if node.is_leaving() {
+            return Self::Draining;
+        }
+        match node.state {
+            Model::Up => Self::Up,
+            Model::Draining { .. } => Self::Draining,
+            Model::Lost => Self::Lost,
+            Model::Left => Self::Left,
+        }
+    }
+}
+
+impl Node {
+    /// Without what is for those who look after nodes: labels, handlers, the agent's version and the load.
+    #[must_use]
+    pub fn reduced(self) -> Self {
+        Self {
+            labels: Labels::new(),
+            assigned_labels: Labels::new(),
+            handlers: Vec::new(),
+            agent_version: None,
+            load: None,
+            reduced: true,
+            ..self
+        }
+    }
 }
 
 /// A wish to empty a node.
@@ -127,10 +219,10 @@ impl From<&mainspring_model::Node> for Node {
             name: node.name.to_string(),
             pool: node.pool.to_string(),
             cell,
-            state: node.state_name().into(),
+            state: NodeState::of(node),
             drain_deadline: match node.state {
-                NodeState::Draining { deadline } => Some(deadline.into()),
-                NodeState::Up | NodeState::Lost | NodeState::Left => None,
+                Model::Draining { deadline } => Some(deadline.into()),
+                Model::Up | Model::Lost | Model::Left => None,
             },
             labels: node.labels.clone(),
             assigned_labels: Labels::new(),
@@ -146,6 +238,10 @@ impl From<&mainspring_model::Node> for Node {
             seen_at: None,
             cpu_used_milli: None,
             memory_used_bytes: None,
+            reserved: None,
+            agent_version: None,
+            load: None,
+            reduced: false,
         }
     }
 }

@@ -11,6 +11,9 @@ pub struct Problem {
     pub kind: String,
     /// What the code means, in a sentence that never changes.
     pub title: String,
+    /// The same in Chinese; empty when something in front of the server answered.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title_zh: String,
     /// The status code.
     pub status: u16,
     /// The stable code, such as `not_found`; `mainspring explain CODE` tells more.

@@ -211,25 +211,6 @@ pub struct Attempt {
     pub usage: Option<Usage>,
 }
 
-/// Why a run is where it is, with what would unblock it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Why {
-    /// The run.
-    pub id: RunId,
-    /// Where it is.
-    pub state: RunState,
-    /// One sentence for people.
-    pub summary: String,
-    /// Why it waits, from its owner's memory when `live`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<Reason>,
-    /// Why it ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cause: Option<Cause>,
-    /// Whether the owner of its cell answered; otherwise this is what was last written.
-    pub live: bool,
-}
-
 /// A wish that a run ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]

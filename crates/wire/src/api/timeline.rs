@@ -15,6 +15,9 @@ pub struct TimelineEntry {
     pub kind: TimelineKind,
     /// A sentence.
     pub message: String,
+    /// The sentence in Chinese.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message_zh: String,
     /// Of which attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,

@@ -14,8 +14,8 @@ pub struct Token {
     pub subject: String,
     /// What it is for, in the words of whoever made it.
     pub name: String,
-    /// `api` or `session`.
-    pub kind: String,
+    /// What it is.
+    pub kind: TokenKind,
     /// What it is limited to; the subject's own roles limit it too. Empty is no further limit.
     pub scopes: Vec<TokenScope>,
     /// Good until then; absent is without end.
@@ -27,6 +27,22 @@ pub struct Token {
     pub created_by: String,
     /// Grows by one with every change.
     pub revision: u64,
+    /// When it was last used, to ten minutes; absent when it was not, or not since this is written down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<Time>,
+    /// The address from which that was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+}
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TokenKind {
+    /// A token of a person or a program.
+    Api,
+    /// A session of the console.
+    Session,
 }
 
 /// What a token is limited to.
@@ -81,6 +97,42 @@ pub struct Identity {
     pub expires_at: Option<Time>,
     /// What they may do, with the token's limits applied.
     pub grants: Vec<Grant>,
+    /// Whom to ask for a role.
+    #[serde(default)]
+    pub admins: Admins,
+    /// The server that answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerNow>,
+}
+
+/// Admins who can give a role to whoever asks: those of everywhere, and those of the namespaces above and below the
+/// places where they have one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Admins {
+    /// At most 20, the innermost namespaces first.
+    #[schema(max_items = 20)]
+    pub items: Vec<RoleGiver>,
+    /// Whether there may be more.
+    pub partial: bool,
+}
+
+/// Somebody who can give roles.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RoleGiver {
+    /// Who.
+    pub subject: String,
+    /// Where and in all below; absent is everywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<mainspring_model::Namespace>,
+}
+
+/// A server at the moment of its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ServerNow {
+    /// Its version.
+    pub software: String,
+    /// The time that schedules and rows go by: the store's.
+    pub now: Time,
 }
 
 /// A role in a place.

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use mainspring_model::Progress;
 use mainspring_model::{CellId, Epoch, JobId, RunId, RunState, Timestamp};
-use mainspring_wire::api::Role;
+use mainspring_wire::api::{Role, WatchKind};
 
 use super::*;
-use crate::ports::Mark;
+use crate::ports::{Mark, RunPlace};
 use crate::principal::Principal;
 use crate::principal::tests::principal;
 use crate::watch::WatchFilter;
@@ -58,12 +59,7 @@ fn told_reset(mark: &str) -> Elsewhere {
 
 /// All that is ready, in words.
 fn ready(tale: &mut Tale) -> Vec<String> {
-    std::iter::from_fn(|| tale.next())
-        .map(|event| {
-            let word = if event.what == WatchWhat::Reset { "reset" } else { "run" };
-            format!("{word} {}", event.mark)
-        })
-        .collect()
+    std::iter::from_fn(|| tale.next()).map(|event| format!("{} {}", event.what.name(), event.mark)).collect()
 }
 
 #[test]
@@ -139,4 +135,49 @@ fn another_process_hears_marks_of_our_cells_only() {
     tale.hear(&news(1, 3, 5, run("acme")), own);
     tale.miss(own);
     assert_eq!(ready(&mut tale), ["run 1.3.5", "reset 1.3.5"]);
+}
+
+fn progress(namespace: &str) -> Changed {
+    let namespace = namespace.parse().expect("a namespace");
+    let run = RunPlace { id: RunId::MIN, namespace, job: JobId::MIN };
+    let progress = Progress { permille: 500, message: "half".into() };
+    Changed::Progress { run, progress, at: Timestamp::ZERO }
+}
+
+#[test]
+fn what_passes_is_told_without_a_place_to_those_who_asked_for_it() {
+    let own = || at("0.5.9");
+    let mut everybody = tale("0.5.1", Listener::Caller);
+    everybody.hear(&news(0, 5, 1, progress("acme")), own);
+    assert_eq!(ready(&mut everybody), [] as [&str; 0]);
+    let mut asker = tale("0.5.1", Listener::Caller);
+    asker.view.filter.kinds = vec![WatchKind::Progress];
+    for namespace in ["acme", "other"] {
+        asker.hear(&news(0, 5, 1, progress(namespace)), own);
+    }
+    asker.hear(&news(0, 5, 2, run("acme")), own);
+    asker.hear(&news(0, 5, 2, progress("acme")), own);
+    assert_eq!(ready(&mut asker), ["progress 0.5.1", "progress 0.5.2"]);
+}
+
+#[test]
+fn jobs_are_told_to_who_asks_for_them_and_not_to_who_watches_a_run() {
+    let own = || at("0.5.9");
+    let namespace: mainspring_model::Namespace = "acme".parse().expect("a namespace");
+    let job = |number| {
+        let what = Changed::Job {
+            id: JobId::MIN,
+            namespace: namespace.clone(),
+            name: "etl".into(),
+            at: Timestamp::ZERO,
+        };
+        news(0, 5, number, what)
+    };
+    let mut asker = tale("0.5.1", Listener::Caller);
+    asker.view.filter.kinds = vec![WatchKind::Job, WatchKind::Run];
+    asker.hear(&job(2), own);
+    asker.view.filter.run = Some(RunId::MIN);
+    asker.hear(&job(3), own);
+    asker.hear(&news(0, 5, 4, run("acme")), own);
+    assert_eq!(ready(&mut asker), ["job 0.5.2", "run 0.5.4"]);
 }

@@ -113,6 +113,11 @@ impl Backfill {
         }
     }
 
+    /// Whether nothing more becomes of it.
+    pub fn is_over(&self) -> bool {
+        self.ended_at.is_some()
+    }
+
     /// Whether the same was asked for.
     fn is_same_wish(&self, other: &Self) -> bool {
         let range = |one: &Self| (one.from, one.asked_until);

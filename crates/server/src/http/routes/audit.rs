@@ -6,7 +6,7 @@ use axum::extract::State;
 use mainspring_app::audit::AuditFilter;
 use mainspring_app::{Operation, PageRequest};
 use mainspring_model::Namespace;
-use mainspring_wire::api::{AuditEntry, Time};
+use mainspring_wire::api::{AuditCheck, AuditEntry, Time};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -21,6 +21,9 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/v1/audit", Operation::AuditList, list)
             .query::<AuditQuery>()
             .answers_page::<AuditEntry>("Calls, newest first."),
+        Route::get("/v1/audit/verify", Operation::AuditVerify, verify)
+            .query::<VerifyQuery>()
+            .answers::<AuditCheck>(200, "What was looked at, and where a chain is broken."),
     ]
 }
 
@@ -47,6 +50,22 @@ struct AuditQuery {
     limit: Option<usize>,
     /// Where the last page ended.
     cursor: Option<String>,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct VerifyQuery {
+    /// Where the last part ended; without it, from the newest record on.
+    cursor: Option<String>,
+}
+
+async fn verify(
+    State(edge): State<Arc<Edge>>,
+    SignedIn(caller): SignedIn,
+    Query(query): Query<VerifyQuery>,
+) -> Answer {
+    ok(&edge.app.check_audit_chain(&caller, query.cursor.as_deref()).await?)
 }
 
 async fn list(

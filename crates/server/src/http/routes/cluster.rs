@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use mainspring_app::Operation;
-use mainspring_wire::api::{Cell, Cluster, Doctor, Health, PauseCell, Readiness};
+use mainspring_wire::api::{Cell, Cluster, Doctor, Health, PauseCell, Readiness, Settings};
 
 use crate::http::answer::{Answer, json, ok, tagged};
 use crate::http::body::OptionalJson;
@@ -18,6 +18,8 @@ use crate::http::tag::condition;
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/cluster", Operation::ClusterGet, cluster).answers::<Cluster>(200, "The cluster."),
+        Route::get("/v1/settings", Operation::SettingsGet, settings)
+            .answers::<Settings>(200, "The settings in force of the server that answers."),
         Route::post("/v1/cells/{cell}/pause", Operation::CellPause, pause)
             .conditional()
             .optional_body::<PauseCell>()
@@ -87,4 +89,13 @@ async fn ready(State(edge): Context) -> Answer {
     let ready = waits_for.is_empty();
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     json(status, &Readiness { ready, waits_for })
+}
+
+async fn settings(
+    State(edge): State<Arc<Edge>>,
+    SignedIn(caller): SignedIn,
+    Query(NoQuery {}): Query<NoQuery>,
+) -> Answer {
+    edge.app.may_read_settings(&caller).await?;
+    ok(&edge.settings)
 }

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use mainspring_app::Operation;
 use mainspring_model::Namespace;
-use mainspring_wire::api::{Member, PutMember};
+use mainspring_wire::api::{Access, Member, PutMember};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -39,6 +39,9 @@ pub(super) fn routes() -> Vec<Route> {
             "It is gone.",
             None,
         ),
+        Route::get("/v1/access", Operation::AccessGet, access)
+            .query::<AccessQuery>()
+            .answers::<Access>(200, "Whether they may, and by which grant."),
     ]
 }
 
@@ -92,4 +95,25 @@ async fn delete(
     let (subject, namespace) = (path.text("subject"), query.namespace.as_ref());
     edge.app.delete_member(&caller, subject, namespace, condition(&headers)?).await?;
     empty()
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct AccessQuery {
+    /// Who.
+    subject: String,
+    /// The operation, such as `run.cancel`.
+    operation: String,
+    /// Where; without it, everywhere.
+    namespace: Option<Namespace>,
+}
+
+async fn access(
+    State(edge): State<Arc<Edge>>,
+    SignedIn(caller): SignedIn,
+    Query(query): Query<AccessQuery>,
+) -> Answer {
+    let AccessQuery { subject, operation, namespace } = query;
+    ok(&edge.app.access(&caller, &subject, &operation, namespace.as_ref()).await?)
 }

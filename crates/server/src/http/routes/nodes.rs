@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use mainspring_app::{Operation, PageRequest};
-use mainspring_wire::api::{self, DrainRequest, JoinToken, JoinTokenRequest, NodeLabels, Page, Pool};
+use mainspring_app::{Error, NodesQuery, Operation, PageRequest};
+use mainspring_model::{ErrorCode, Namespace};
+use mainspring_wire::api::{
+    self, DrainRequest, JoinToken, JoinTokenRequest, NodeLabels, NodeState, Page, Pool,
+};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -20,7 +23,8 @@ use crate::http::tag::condition;
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/nodes", Operation::NodeList, list)
-            .query::<NodesQuery>()
+            .or(&[Operation::NodeGlance])
+            .query::<ListQuery>()
             .answers_page::<api::Node>("Nodes, in the order in which they joined."),
         Route::get("/v1/nodes/{node}", Operation::NodeGet, get).answers::<api::Node>(200, "The node."),
         Route::post("/v1/nodes/{node}/drain", Operation::NodeDrain, drain)
@@ -42,7 +46,9 @@ pub(super) fn routes() -> Vec<Route> {
             "It is not let in any more; one that is lost or has left is listed no more.",
             None,
         ),
-        Route::get("/v1/pools", Operation::PoolList, pools).answers_page::<Pool>("Pools, by name."),
+        Route::get("/v1/pools", Operation::PoolList, pools)
+            .query::<PoolsQuery>()
+            .answers_page::<Pool>("Pools, by name."),
         Route::post("/v1/join-tokens", Operation::NodeInvite, invite)
             .optional_body::<JoinTokenRequest>()
             .answers::<JoinToken>(201, "The token."),
@@ -52,12 +58,17 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct NodesQuery {
+struct ListQuery {
     /// Only of this pool.
     pool: Option<String>,
     /// Only in this state: `up`, `draining`, `lost` or `left`.
     #[param(pattern = "^(up|draining|lost|left)$")]
     state: Option<String>,
+    /// As viewers of this namespace may see them: without labels, handlers, versions and load.
+    namespace: Option<Namespace>,
+    /// `load`: with what they used in the last hour; then a page has at most 200 items.
+    #[param(pattern = "^load$")]
+    with: Option<String>,
     /// At most so many items.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
@@ -65,11 +76,38 @@ struct NodesQuery {
     cursor: Option<String>,
 }
 
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct PoolsQuery {
+    /// As viewers of this namespace may see them.
+    namespace: Option<Namespace>,
+}
+
 type Context = State<Arc<Edge>>;
 
-async fn list(State(edge): Context, SignedIn(caller): SignedIn, Query(query): Query<NodesQuery>) -> Answer {
+fn state_of(word: &str) -> Result<NodeState, Error> {
+    let states = [NodeState::Up, NodeState::Draining, NodeState::Lost, NodeState::Left];
+    states.into_iter().find(|state| state.name() == word).ok_or_else(|| {
+        let known = states.map(NodeState::name).join(", ");
+        let message = format!("`{word}` is not a state of nodes; use {known}");
+        Error::field(ErrorCode::InvalidRequest, "state", message)
+    })
+}
+
+async fn list(State(edge): Context, SignedIn(caller): SignedIn, Query(query): Query<ListQuery>) -> Answer {
     let page = PageRequest { limit: query.limit, cursor: query.cursor };
-    ok(&edge.app.list_nodes(&caller, query.pool.as_deref(), query.state.as_deref(), &page).await?)
+    let state = query.state.as_deref().map(state_of).transpose()?;
+    let load = match query.with.as_deref() {
+        None => false,
+        Some("load") => true,
+        Some(other) => {
+            let message = format!("`{other}` is nothing that nodes are listed with; use load");
+            return Err(Error::field(ErrorCode::InvalidRequest, "with", message).into());
+        }
+    };
+    let query = NodesQuery { pool: query.pool, state, namespace: query.namespace, load };
+    ok(&edge.app.list_nodes(&caller, &query, &page).await?)
 }
 
 async fn get(
@@ -140,12 +178,8 @@ async fn remove(
     empty()
 }
 
-async fn pools(
-    State(edge): Context,
-    SignedIn(caller): SignedIn,
-    Query(NoQuery {}): Query<NoQuery>,
-) -> Answer {
-    ok(&Page::whole(edge.app.list_pools(&caller).await?))
+async fn pools(State(edge): Context, SignedIn(caller): SignedIn, Query(query): Query<PoolsQuery>) -> Answer {
+    ok(&Page::whole(edge.app.list_pools(&caller, query.namespace.as_ref()).await?))
 }
 
 async fn invite(

@@ -93,5 +93,5 @@ async fn delete(
 }
 
 async fn me(State(edge): Context, SignedIn(caller): SignedIn, Query(NoQuery {}): Query<NoQuery>) -> Answer {
-    ok(&edge.app.me(&caller))
+    ok(&edge.app.me(&caller).await?)
 }
