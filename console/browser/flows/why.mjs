@@ -13,7 +13,9 @@ export async function flow(world) {
     .first()
     .waitFor();
   await page.getByText("no_node").waitFor();
-  await page.getByRole("link", { name: "Show nodes" }).waitFor();
+  await page.getByText("Is too small").waitFor();
+  await page.getByRole("link", { name: "Edit resources" }).waitFor();
+  await page.getByRole("link", { name: "Add a node" }).waitFor();
 
   await page.goto(`${world.base}/runs/${held}`);
   await page

@@ -8,15 +8,18 @@ import { MOD, useKeys } from "./keys";
 import { LiveBar } from "./LiveBar";
 import { NamespaceSwitcher } from "./NamespaceSwitcher";
 import { Navigation } from "./Navigation";
+import { NewVersion } from "./NewVersion";
 import { pageAt } from "./navigation";
 import { PersonMenu } from "./PersonMenu";
 import type { PaletteProps } from "./palette/Palette";
+import { useLiveQueries } from "./useLiveQueries";
 import { useNamespace } from "./useNamespace";
 
 /** Navigation around every page, and what can be opened from everywhere: the palette and the list of keys. */
 export function Shell() {
   const { t } = useTranslation();
   const ns = useNamespace();
+  useLiveQueries();
   const { pathname } = useLocation();
   const keys = useKeys();
   const current = pageAt(pathname);
@@ -57,6 +60,7 @@ export function Shell() {
       </header>
       <Navigation />
       <main id="main" className="ms-main" tabIndex={-1}>
+        <NewVersion />
         <Outlet />
       </main>
       <KeysHelp opened={keys.shown === "help"} onClose={keys.close} />

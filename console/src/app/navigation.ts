@@ -61,7 +61,7 @@ const GROUPS = [
   {
     group: "capacity",
     pages: [
-      { to: "/nodes", name: "nodes", icon: IconServer, needs: "node.list", key: "n", phone: true },
+      { to: "/nodes", name: "nodes", icon: IconServer, needs: "node.glance", key: "n", phone: true },
       { to: "/artifacts", name: "artifacts", icon: IconPackage, needs: "artifact.list" },
     ],
   },

@@ -164,7 +164,7 @@ export const nodesRoute = createRoute({
   getParentRoute: () => root,
   path: "/nodes",
   validateSearch: (search: Record<string, unknown>) =>
-    optional({ pool: text(search.pool), q: text(search.q) }),
+    optional({ pool: text(search.pool), q: text(search.q), do: text(search.do) }),
   component: lazyRouteComponent(() => import("@/features/nodes/NodesPage"), "NodesPage"),
 });
 

@@ -5,6 +5,7 @@ import { ApiError, call } from "@/lib/api/client";
 import type { Permission } from "@/lib/api/permissions";
 import { may } from "@/lib/api/permissions";
 import type { Identity } from "@/lib/api/schema";
+import { noticeServer } from "./server";
 
 export type SessionState =
   | { kind: "unknown" }
@@ -61,9 +62,10 @@ function takeCode(): string | undefined {
 export async function startSession() {
   const code = takeCode();
   if (code) {
+    const askedAt = Date.now();
     try {
       const session = await call("session_create", { body: { code } });
-      return enter(session.identity);
+      return enter(session.identity, askedAt);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       // The link is used up; the session it made may still be there.
@@ -74,23 +76,26 @@ export async function startSession() {
 }
 
 async function look(failed: boolean) {
+  const askedAt = Date.now();
   try {
-    enter(await call("me", {}));
+    enter(await call("me", {}), askedAt);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
     become({ kind: "out", failed });
   }
 }
 
-function enter(identity: Identity) {
+function enter(identity: Identity, askedAt: number) {
   const renewed = state.kind === "expired";
+  if (identity.server) noticeServer(identity.server, askedAt);
   become({ kind: "in", identity });
   if (renewed) void queries.invalidateQueries();
 }
 
 export async function signIn(secret: string) {
   const body = secret.startsWith("msl_") ? { code: secret } : { token: secret };
-  enter((await call("session_create", { body })).identity);
+  const askedAt = Date.now();
+  enter((await call("session_create", { body })).identity, askedAt);
 }
 
 export async function signOut() {

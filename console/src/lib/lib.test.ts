@@ -28,7 +28,13 @@ describe("time", () => {
 });
 
 describe("permissions", () => {
-  const person = (...grants: Identity["grants"]): Identity => ({ subject: "ann", token: "t", grants });
+  const person = (...grants: Identity["grants"]): Identity => ({
+    subject: "ann",
+    token: "t",
+    grants,
+    admins: { items: [], partial: false },
+    server: { software: "0", now: "2026-11-18T18:00:01Z" },
+  });
   it("hold in the namespace and below, not beside", () => {
     const ann = person({ role: "operator", namespace: "acme/data" });
     expect(may(ann, "run.cancel", "acme/data/etl")).toBe(true);
@@ -55,7 +61,7 @@ describe("states", () => {
   it("of nodes take the connection into account", () => {
     expect(nodeFace({ state: "up", connected: false })).toBe("silent");
     expect(nodeFace({ state: "up" })).toBe("unknown");
-    expect(nodeFace({ state: "something new", connected: true })).toBe("unknown");
+    expect(nodeFace({ state: "something new" as "up", connected: true })).toBe("unknown");
   });
 });
 

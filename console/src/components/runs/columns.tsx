@@ -151,7 +151,7 @@ function whyText(run: Run, t: TFunction, language: string, zone: string): string
     return `${Math.round(progress.fraction * 100)} % ${progress.message}`;
   }
   if (run.state === "success") return "";
-  const cause = run.cause ? causeWords(run.cause, t, language) : "";
+  const cause = run.cause ? causeWords(run.cause, language) : "";
   const reason =
     run.reason && !isEnded(run.state) ? reasonWords(run.reason, t, language, showTime).message : "";
   return [cause, reason].filter(Boolean).join(" · ");

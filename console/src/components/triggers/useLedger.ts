@@ -77,7 +77,7 @@ export function useLedger(trigger: JobTrigger, window: LedgerWindow, coming: num
   const query = useQuery({
     queryKey: [...triggerKey(namespace, job, name), "ledger", window.from ?? "", window.until ?? ""],
     queryFn: ({ signal }) => readLines(trigger, window, signal),
-    refetchInterval: 10_000,
+    refetchInterval: 60_000,
     placeholderData: (before) => before,
   });
   const jitter = jitterOf(trigger);

@@ -30,7 +30,7 @@ export function TestRun({ id }: { id: string }) {
     run.data.reason && !isEnded(state)
       ? reasonWords(run.data.reason, t, i18n.language, (at) => at).message
       : "";
-  const cause = run.data.cause && state !== "success" ? causeWords(run.data.cause, t, i18n.language) : "";
+  const cause = run.data.cause && state !== "success" ? causeWords(run.data.cause, i18n.language) : "";
   const text = (log.data?.lines ?? []).map((line) => line.text).join("");
   const lines = text.split("\n").slice(-TAIL - 1);
   return (

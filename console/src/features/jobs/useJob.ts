@@ -18,7 +18,7 @@ export function useJob(ns: string, name: string) {
   const triggers = useQuery({
     queryKey: [...key, "triggers"],
     queryFn: ({ signal }) => call("job_triggers", { ...request, signal }),
-    refetchInterval: 15_000,
+    refetchInterval: 60_000,
   });
   const id = job.data?.id;
   const reread = useMemo(

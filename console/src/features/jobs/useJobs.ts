@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import { call } from "@/lib/api/client";
 
 const PAGE = 100;
+/** Events say when a job changed; how its runs fare comes without. */
 const REFRESH_MS = 15_000;
 
 export interface JobsFilter {

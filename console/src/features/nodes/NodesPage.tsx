@@ -22,14 +22,17 @@ export function NodesPage() {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: "/nodes" });
   const mayDo = useMay();
-  const { pool, q = "" } = nodesRoute.useSearch();
-  const { nodes, pools } = useNodes(pool);
-  const [invite, setInvite] = useState(false);
+  const { pool, q = "", do: doing } = nodesRoute.useSearch();
+  const { nodes, pools, loads, isFull } = useNodes(pool);
+  const invite = doing === "invite" && mayDo("node.invite");
+  const setInvite = (open: boolean) =>
+    void navigate({ search: (before) => ({ ...before, do: open ? "invite" : undefined }), replace: true });
   const [dialog, setDialog] = useState<{ verb: NodeVerb; node: string }>();
   const rows = useMemo(() => filterNodes(sortNodes(nodes.data?.items ?? []), q), [nodes.data, q]);
   const columns = useMemo(
-    () => nodeColumns(t, mayDo("node.drain"), (verb, node) => setDialog({ verb, node: node.id })),
-    [t, mayDo],
+    () =>
+      nodeColumns(t, mayDo("node.drain"), (verb, node) => setDialog({ verb, node: node.id }), loads, isFull),
+    [t, mayDo, loads, isFull],
   );
   usePageCommands([
     mayDo("node.invite") && {

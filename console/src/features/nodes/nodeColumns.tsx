@@ -5,9 +5,10 @@ import type { TFunction } from "i18next";
 import type { Column } from "@/components/ui/DataTable";
 import { fieldsNamed } from "@/components/ui/exports";
 import { ResourceBar } from "@/components/ui/ResourceBar";
+import { Sparkline } from "@/components/ui/Sparkline";
 import { StateBadge } from "@/components/ui/StateBadge";
 import { RelativeTime } from "@/components/ui/Time";
-import type { Node } from "@/lib/api/schema";
+import type { Node, NodeLoad } from "@/lib/api/schema";
 import { labelTexts } from "@/lib/labels";
 import { bytes, cores, toBytes, toCores } from "@/lib/size";
 import { nodeFace } from "@/lib/state/node";
@@ -41,6 +42,8 @@ export function nodeColumns(
   t: TFunction,
   mayAct: boolean,
   onAct: (verb: NodeVerb, node: Node) => void,
+  loads: Map<string, NodeLoad | undefined>,
+  isFull: boolean,
 ): Column<Node>[] {
   const columns: Column<Node>[] = [
     {
@@ -64,7 +67,7 @@ export function nodeColumns(
       phone: 2,
       cell: (node) => node.pool,
     },
-    { id: "cpu", label: t("nodes.col.cpu"), width: "168px", phone: 2, cell: (node) => cpu(node, t) },
+    { id: "cpu", label: t("nodes.col.cpu"), width: "184px", phone: 2, cell: (node) => cpu(node, t) },
     { id: "memory", label: t("nodes.col.memory"), width: "208px", cell: (node) => memory(node, t) },
     {
       id: "slots",
@@ -84,8 +87,24 @@ export function nodeColumns(
       width: "104px",
       cell: (node) => <RelativeTime at={node.seen_at ?? node.updated_at} />,
     },
-    { id: "labels", label: t("nodes.col.labels"), width: "minmax(120px, 1.6fr)", cell: labels },
   ];
+  if (isFull) {
+    columns.splice(5, 0, {
+      id: "load",
+      label: t("nodes.col.load"),
+      width: "136px",
+      cell: (node) => loadLine(node, loads.get(node.id), t),
+    });
+    columns.push(
+      {
+        id: "agent",
+        label: t("nodes.col.agent"),
+        width: "72px",
+        cell: (node) => node.agent_version ?? "–",
+      },
+      { id: "labels", label: t("nodes.col.labels"), width: "minmax(120px, 1.6fr)", cell: labels },
+    );
+  }
   if (mayAct)
     columns.push({
       id: "actions",
@@ -97,23 +116,41 @@ export function nodeColumns(
   return columns;
 }
 
+/** Reserved and used on one scale: the bar is what is reserved, the mark on it what is used. */
 function cpu(node: Node, t: TFunction) {
   const all = toCores(node.capacity.cpu);
-  const used =
-    node.cpu_used_milli === undefined || node.cpu_used_milli === null
-      ? undefined
-      : node.cpu_used_milli / 1000;
+  const reserved = node.reserved ? (toCores(node.reserved.cpu) ?? 0) : undefined;
+  const used = node.cpu_used_milli == null ? undefined : node.cpu_used_milli / 1000;
   return (
-    <ResourceBar label={t("nodes.used")} share={share(used, all)} text={`${cores(used)} / ${cores(all)}`} />
+    <ResourceBar
+      label={t("nodes.reserved_used", { reserved: cores(reserved), used: cores(used), all: cores(all) })}
+      share={share(reserved, all)}
+      used={node.connected ? share(used, all) : undefined}
+      text={`${cores(reserved)} / ${cores(all)}`}
+    />
   );
 }
 
 function memory(node: Node, t: TFunction) {
   const all = toBytes(node.capacity.memory);
+  const reserved = node.reserved ? (toBytes(node.reserved.memory) ?? 0) : undefined;
   const used = node.memory_used_bytes ?? undefined;
   return (
-    <ResourceBar label={t("nodes.used")} share={share(used, all)} text={`${bytes(used)} / ${bytes(all)}`} />
+    <ResourceBar
+      label={t("nodes.reserved_used", { reserved: bytes(reserved), used: bytes(used), all: bytes(all) })}
+      share={share(reserved, all)}
+      used={node.connected ? share(used, all) : undefined}
+      text={`${bytes(reserved)} / ${bytes(all)}`}
+    />
   );
+}
+
+function loadLine(node: Node, load: NodeLoad | undefined, t: TFunction) {
+  if (!load) return "–";
+  const most = Math.max(...load.cpu_milli.map((value) => value ?? 0));
+  const all = (toCores(node.capacity.cpu) ?? 0) * 1000;
+  const label = t("nodes.load", { most: cores(most / 1000), all: cores(all / 1000) });
+  return <Sparkline values={load.cpu_milli} most={Math.max(all, most)} label={label} />;
 }
 
 function labels(node: Node) {

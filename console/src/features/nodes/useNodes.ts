@@ -1,50 +1,46 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useMemo } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { useIdentity, useMay } from "@/app/session";
+import { useNamespace } from "@/app/useNamespace";
 import { call } from "@/lib/api/client";
 import type { Node } from "@/lib/api/schema";
 import { labelTexts } from "@/lib/labels";
-import { useWatch } from "@/lib/live/live";
-import type { WatchEvent } from "@/lib/live/message";
-import { throttled } from "@/lib/live/throttle";
 import { NODE_FACES, nodeFace } from "@/lib/state/node";
 
-/** Load and silence come without events. */
-const REFRESH_MS = 3000;
+/** Reservations, use and silence come without events. */
+const REFRESH_MS = 5000;
+/** The last hour has a sample a minute. */
+const LOAD_MS = 60_000;
+const LOAD_NODES = 200;
 
+/** Nodes and pools; who may not look at them everywhere sees them as viewers of a namespace do. */
 export function useNodes(pool: string | undefined) {
-  const client = useQueryClient();
+  const mayDo = useMay();
+  const identity = useIdentity();
+  const ns = useNamespace() ?? identity?.grants.find((grant) => grant.namespace)?.namespace ?? undefined;
+  const isFull = mayDo("node.list");
+  const namespace = isFull ? undefined : ns;
   const nodes = useQuery({
-    queryKey: ["nodes", pool ?? ""],
-    queryFn: ({ signal }) => call("node_list", { query: { pool, limit: 1000 }, signal }),
+    queryKey: ["nodes", pool ?? "", namespace ?? ""],
+    queryFn: ({ signal }) => call("node_list", { query: { pool, namespace, limit: 1000 }, signal }),
     refetchInterval: REFRESH_MS,
   });
   const pools = useQuery({
-    queryKey: ["pools"],
-    queryFn: ({ signal }) => call("pool_list", { signal }),
+    queryKey: ["pools", namespace ?? ""],
+    queryFn: ({ signal }) => call("pool_list", { query: { namespace }, signal }),
     refetchInterval: REFRESH_MS,
   });
-  const reread = useMemo(
-    () =>
-      throttled(
-        () =>
-          void Promise.all([
-            client.invalidateQueries({ queryKey: ["nodes"] }),
-            client.invalidateQueries({ queryKey: ["pools"] }),
-          ]),
-        1000,
-      ),
-    [client],
+  const load = useQuery({
+    queryKey: ["node-load", pool ?? ""],
+    queryFn: ({ signal }) => call("node_list", { query: { pool, with: "load", limit: LOAD_NODES }, signal }),
+    refetchInterval: LOAD_MS,
+    enabled: isFull,
+  });
+  const loads = useMemo(
+    () => new Map((load.data?.items ?? []).map((node) => [node.id, node.load ?? undefined])),
+    [load.data],
   );
-  useEffect(() => () => reread.cancel(), [reread]);
-  useWatch(
-    useCallback(
-      (event: WatchEvent) => {
-        if (event.kind === "reset" || event.kind === "node") reread();
-      },
-      [reread],
-    ),
-  );
-  return { nodes, pools };
+  return { nodes, pools, loads, isFull };
 }
 
 /** Trouble first, then by pool and name; a row keeps its place while its numbers change. */

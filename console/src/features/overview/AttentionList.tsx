@@ -8,8 +8,8 @@ import {
 import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { RelativeTime } from "@/components/ui/Time";
-import type { StatsTotals } from "@/lib/api/schema";
-import { capital } from "@/lib/state/words";
+import type { Finding, StatsTotals } from "@/lib/api/schema";
+import { inLanguage } from "@/lib/state/words";
 import type { Problem } from "./attention";
 
 const SHOWN_MAX = 10;
@@ -121,22 +121,61 @@ function Row({ problem }: { problem: Problem }) {
       );
     case "late":
       return <span>{t("overview.late", { count: problem.count })}</span>;
-    case "finding": {
-      const run = /run_[0-9a-z]{26}/.exec(problem.remedy)?.[0];
+    case "finding":
+      return <FindingRow finding={problem.finding} />;
+  }
+}
+
+function FindingRow({ finding }: { finding: Finding }) {
+  const { t, i18n } = useTranslation();
+  const { message, message_zh, remedy, remedy_zh } = finding;
+  return (
+    <>
+      <SubjectLink finding={finding} />
+      <span title={inLanguage({ message: remedy, message_zh: remedy_zh ?? "" }, i18n.language)}>
+        {inLanguage({ message, message_zh: message_zh ?? "" }, i18n.language)} <code>{finding.check}</code>
+      </span>
+      {finding.since && (
+        <span className="ms-muted">
+          {t("overview.since")} <RelativeTime at={finding.since} />
+        </span>
+      )}
+    </>
+  );
+}
+
+/** A link to what the finding is about. */
+function SubjectLink({ finding: { subject, remedy } }: { finding: Finding }) {
+  const { t } = useTranslation();
+  // Where several runs wait for the same, the remedy names one of them.
+  const run = subject?.kind === "run" ? subject.name : /run_[0-9a-z]{26}/.exec(remedy)?.[0];
+  if (run) {
+    return (
+      <Link to="/runs/$run" params={{ run }} search={(before) => ({ ns: before.ns })}>
+        {t("overview.finding")}
+      </Link>
+    );
+  }
+  switch (subject?.kind) {
+    case "node":
       return (
-        <>
-          {run ? (
-            <Link to="/runs/$run" params={{ run }} search={(before) => ({ ns: before.ns })}>
-              {t("overview.finding")}
-            </Link>
-          ) : (
-            <strong>{t("overview.finding")}</strong>
-          )}
-          <span title={problem.remedy}>
-            {capital(problem.message)} <code>{problem.check}</code>
-          </span>
-        </>
+        <Link to="/nodes" search={{ q: subject.name }}>
+          {subject.name}
+        </Link>
       );
-    }
+    case "pool":
+      return (
+        <Link to="/nodes" search={{ pool: subject.name }}>
+          {subject.name}
+        </Link>
+      );
+    case "job":
+      return (
+        <Link to="/jobs/$job" params={{ job: subject.name }} search={{ ns: subject.namespace ?? undefined }}>
+          {subject.name}
+        </Link>
+      );
+    default:
+      return <strong>{t("overview.finding")}</strong>;
   }
 }

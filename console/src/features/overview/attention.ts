@@ -1,5 +1,5 @@
 // What needs a person's attention, the worst first: one entry with a link for each problem.
-import type { Doctor, JobOccurrence, JobTrigger, Node, SeriesGroup } from "@/lib/api/schema";
+import type { Doctor, Finding, JobOccurrence, JobTrigger, Node, SeriesGroup } from "@/lib/api/schema";
 import { type NodeFace, nodeFace } from "@/lib/state/node";
 
 export type Problem =
@@ -23,7 +23,7 @@ export type Problem =
       weight: number;
     }
   | { kind: "late"; count: number; weight: number }
-  | { kind: "finding"; message: string; remedy: string; check: string; severity: string; weight: number };
+  | { kind: "finding"; finding: Finding; weight: number };
 
 const NODE_WEIGHT = { lost: 80, silent: 90, draining: 20 } as const;
 const SEVERITY_WEIGHT: Record<string, number> = { failure: 100, warning: 50, note: 10 };
@@ -67,15 +67,8 @@ export function problemsOf({ groups, triggers, nodes, doctor, late, missed }: Se
       weight: NODE_WEIGHT[face],
     });
   }
-  for (const { message, remedy, check, severity } of doctor?.findings ?? []) {
-    problems.push({
-      kind: "finding",
-      message,
-      remedy,
-      check,
-      severity,
-      weight: SEVERITY_WEIGHT[severity] ?? 10,
-    });
+  for (const finding of doctor?.findings ?? []) {
+    problems.push({ kind: "finding", finding, weight: SEVERITY_WEIGHT[finding.severity] ?? 10 });
   }
   return problems.sort((a, b) => b.weight - a.weight);
 }

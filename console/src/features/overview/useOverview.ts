@@ -4,10 +4,11 @@ import { useMemo } from "react";
 import { useMay } from "@/app/session";
 import { call } from "@/lib/api/client";
 import { stepsOf } from "@/lib/series";
+import { serverNow } from "@/lib/time/now";
 import { problemsOf } from "./attention";
 
-const FAST_MS = 2000;
-const SLOW_MS = 10_000;
+/** Events say what changed; this often it is read anyway, for what comes without events (load, silence, the clock). */
+const CALM_MS = 30_000;
 const HOUR_MS = 3_600_000;
 /** Missed moments that are named. */
 const MISSED_MAX = 3;
@@ -24,26 +25,26 @@ export function useOverview(ns: string | undefined, window: WindowName) {
       call("stats_series", {
         query: {
           namespace: ns,
-          from: new Date(Date.now() - hours * HOUR_MS).toISOString(),
+          from: new Date(serverNow() - hours * HOUR_MS).toISOString(),
           step: hours > 24 ? "6h" : "1h",
           by: "job",
         },
         signal,
       }),
-    refetchInterval: SLOW_MS,
+    refetchInterval: CALM_MS,
   });
   // Whether there is anything at all: asked only when nothing ended.
   const jobs = useQuery({
     queryKey: ["jobs", ns ?? "", "any"],
     queryFn: ({ signal }) => call("job_list", { query: { namespace: ns, limit: 1 }, signal }),
-    refetchInterval: SLOW_MS,
+    refetchInterval: CALM_MS,
     enabled: series.data?.total.attempts === 0,
   });
   const today = useQuery({
     queryKey: ["occurrences", ns ?? "", "today"],
     queryFn: ({ signal }) =>
       call("occurrence_count", { query: { namespace: ns, from: startOfToday() }, signal }),
-    refetchInterval: SLOW_MS,
+    refetchInterval: CALM_MS,
   });
   const missed = useQuery({
     queryKey: ["occurrences", ns ?? "", "missed"],
@@ -52,30 +53,30 @@ export function useOverview(ns: string | undefined, window: WindowName) {
         query: { namespace: ns, from: startOfToday(), outcome: "missed", limit: MISSED_MAX },
         signal,
       }),
-    refetchInterval: SLOW_MS,
+    refetchInterval: CALM_MS,
     enabled: (today.data?.missed ?? 0) > 0,
   });
   const triggers = useQuery({
     queryKey: ["triggers", ns ?? ""],
     queryFn: ({ signal }) => call("trigger_list", { query: { namespace: ns, limit: 1000 }, signal }),
-    refetchInterval: SLOW_MS,
+    refetchInterval: CALM_MS,
   });
   const nodes = useQuery({
     queryKey: ["nodes", ""],
     queryFn: ({ signal }) => call("node_list", { query: { limit: 1000 }, signal }),
-    refetchInterval: FAST_MS,
+    refetchInterval: CALM_MS,
     enabled: mayDo("node.list"),
   });
   const doctor = useQuery({
     queryKey: ["doctor"],
     queryFn: ({ signal }) => call("doctor", { signal }),
-    refetchInterval: SLOW_MS,
+    refetchInterval: CALM_MS,
     enabled: mayDo("doctor"),
   });
   const cluster = useQuery({
     queryKey: ["cluster"],
     queryFn: ({ signal }) => call("cluster_get", { signal }),
-    refetchInterval: FAST_MS,
+    refetchInterval: CALM_MS,
     enabled: mayDo("cluster.get"),
   });
   const problems = useMemo(

@@ -53,7 +53,7 @@ export function AttemptsTab({
                   "–"
                 )}
               </td>
-              <td>{attempt.cause ? causeWords(attempt.cause, t, i18n.language) : "–"}</td>
+              <td>{attempt.cause ? causeWords(attempt.cause, i18n.language) : "–"}</td>
               <td>{attempt.usage ? duration(attempt.usage.cpu_us / 1000) : "–"}</td>
               <td>{attempt.usage?.memory_peak_bytes ? bytes(attempt.usage.memory_peak_bytes) : "–"}</td>
             </tr>

@@ -1,7 +1,7 @@
 import { useTranslation } from "react-i18next";
 import { useZone } from "@/app/preferences";
 import type { TimelineEntry } from "@/lib/api/schema";
-import { causeWords } from "@/lib/state/words";
+import { causeWords, inLanguage } from "@/lib/state/words";
 import { clock, millis } from "@/lib/time/format";
 
 export function EventsTab({ entries }: { entries: TimelineEntry[] }) {
@@ -24,12 +24,12 @@ export function EventsTab({ entries }: { entries: TimelineEntry[] }) {
         <tbody>
           {entries.map((entry, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: entries are only ever added at the end.
-            <tr key={index} title={entry.message}>
+            <tr key={index} title={inLanguage(entry, i18n.language)}>
               <td className="ms-mono">{clock(millis(entry.at) ?? 0, zone, true)}</td>
               <td>{t(`run.event.${entry.kind}`)}</td>
               <td>{entry.attempt ?? "–"}</td>
               <td>{entry.by ?? "–"}</td>
-              <td>{entry.cause ? causeWords(entry.cause, t, i18n.language) : "–"}</td>
+              <td>{entry.cause ? causeWords(entry.cause, i18n.language) : "–"}</td>
             </tr>
           ))}
         </tbody>

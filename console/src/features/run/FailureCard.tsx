@@ -23,7 +23,7 @@ export function FailureCard({ run, attempt, tail }: FailureCardProps) {
   return (
     <section className="ms-panel ms-failure" aria-label={t("run.failure.title")}>
       <div>
-        <h2>{cause ? causeWords(cause, t, i18n.language) : t("state.failed")}</h2>
+        <h2>{cause ? causeWords(cause, i18n.language) : t("state.failed")}</h2>
         {tail.length > 0 ? (
           <pre
             className="ms-code ms-failure-tail"

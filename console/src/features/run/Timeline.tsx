@@ -59,7 +59,7 @@ export function Timeline({ run, attempts, current, onPick }: TimelineProps) {
           .map((bar) => `${t(`run.timeline.${bar.part}`)} ${duration(bar.until - bar.from)}`)
           .join(", ");
         const last = lane.bars.at(-1);
-        const cause = lane.attempt.cause ? causeWords(lane.attempt.cause, t, i18n.language) : "";
+        const cause = lane.attempt.cause ? causeWords(lane.attempt.cause, i18n.language) : "";
         return (
           <button
             key={lane.attempt.number}

@@ -1,15 +1,10 @@
-import { Button } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
-import { LinkButton } from "@/app/LinkButton";
 import { useZone } from "@/app/preferences";
-import { useMay } from "@/app/session";
-import { call } from "@/lib/api/client";
-import { explain } from "@/lib/api/problem";
 import type { Run, Why } from "@/lib/api/schema";
 import { useNow } from "@/lib/time/now";
-import { rereadRun } from "./useRun";
-import { type Remedy, remediesOf, whyWords } from "./why";
+import { NodeVerdicts } from "./NodeVerdicts";
+import { WhyActions } from "./WhyActions";
+import { whyWords } from "./why";
 
 /** Why the run is where it is, and a button for what would help, where the role may. */
 export function WhyCard({ run, why }: { run: Run; why: Why | undefined }) {
@@ -32,11 +27,8 @@ export function WhyCard({ run, why }: { run: Run; why: Why | undefined }) {
           </p>
         ))}
       </div>
-      <div className="ms-buttons">
-        {remediesOf(run, why).map((remedy) => (
-          <RemedyButton key={remedy} remedy={remedy} run={run} />
-        ))}
-      </div>
+      <WhyActions run={run} why={why} />
+      <NodeVerdicts verdicts={why?.nodes ?? []} />
     </section>
   );
 }
@@ -50,51 +42,5 @@ function Progress({ fraction, message }: { fraction: number; message: string }) 
         {percent} % {message}
       </span>
     </div>
-  );
-}
-
-function RemedyButton({ remedy, run }: { remedy: Remedy; run: Run }) {
-  const { t } = useTranslation();
-  const mayDo = useMay();
-  const client = useQueryClient();
-  const act = useMutation({
-    mutationFn: async (what: "retry" | "resume_job") => {
-      if (what === "retry") await call("run_retry", { path: { run: run.id } });
-      else
-        await call("job_resume", { path: { job: run.job }, query: { namespace: run.namespace }, body: {} });
-    },
-    onSettled: () => rereadRun(client, run.id),
-  });
-  const told = act.error ? explain(act.error, t) : undefined;
-  if (remedy === "show_running") {
-    return (
-      <LinkButton
-        to="/runs"
-        search={{ q: `job:${run.job_name ?? run.job} state:running`, ns: run.namespace }}
-      >
-        {t("run.remedy.show_running")}
-      </LinkButton>
-    );
-  }
-  if (remedy === "show_nodes") {
-    if (!mayDo("node.list")) return null;
-    return (
-      <LinkButton to="/nodes" search={{ pool: run.reason?.pool ?? undefined }}>
-        {t("run.remedy.show_nodes")}
-      </LinkButton>
-    );
-  }
-  if (!mayDo(remedy === "retry" ? "run.retry" : "job.resume", run.namespace)) return null;
-  return (
-    <>
-      {told && (
-        <span className="ms-error" role="alert">
-          {told.title}
-        </span>
-      )}
-      <Button variant="filled" loading={act.isPending} onClick={() => act.mutate(remedy)}>
-        {t(`run.remedy.${remedy}`)}
-      </Button>
-    </>
   );
 }

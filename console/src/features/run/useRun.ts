@@ -8,8 +8,8 @@ import type { WatchEvent } from "@/lib/live/message";
 import { throttled } from "@/lib/live/throttle";
 import { isEnded } from "@/lib/state/run";
 
-/** Progress and reasons come without events; this often a run that is not over is read again. */
-const REFRESH_MS = 2000;
+/** Progress and reasons are told while somebody looks; this often a run that is not over is read again. */
+const REFRESH_MS = 15_000;
 
 export const runKey = (run: string) => ["run", run];
 export const rereadRun = (client: QueryClient, run: string) =>
@@ -42,9 +42,19 @@ export function useRun(id: string) {
   useWatch(
     useCallback(
       (event: WatchEvent) => {
-        if (event.kind === "reset" || (event.kind === "run" && event.id === id)) reread();
+        if (event.kind === "progress" && event.id === id) {
+          const { fraction, message } = event;
+          client.setQueryData<Run>([...runKey(id), "run"], (known) =>
+            known && !isEnded(known.state)
+              ? { ...known, progress: { ...known.progress, fraction, message } }
+              : known,
+          );
+          return;
+        }
+        const isOurs = (event.kind === "run" || event.kind === "reason") && event.id === id;
+        if (event.kind === "reset" || isOurs) reread();
       },
-      [id, reread],
+      [client, id, reread],
     ),
   );
   return { run, why, attempts, timeline };

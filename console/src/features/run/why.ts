@@ -1,6 +1,6 @@
 // Why a run is where it is, in words made from the structured fields, and what would help.
 import type { TFunction } from "i18next";
-import type { Run, Why } from "@/lib/api/schema";
+import type { Run, Why, WhyAction } from "@/lib/api/schema";
 import { capital, causeWords, reasonWords } from "@/lib/state/words";
 import { countdown, duration, millis, shortTime } from "@/lib/time/format";
 
@@ -13,25 +13,14 @@ export interface WhyWords {
   notes: string[];
 }
 
-export type Remedy = "retry" | "resume_job" | "show_running" | "show_nodes";
+/** What the page has no button for elsewhere. */
+const OFFERED = ["run.retry", "job.resume", "cell.resume", "node.resume", "job.put", "node.invite"];
 
-/** Which buttons help, by the kind of the reason. */
-export function remediesOf(run: Run, why: Why | undefined): Remedy[] {
-  if (run.state === "failed") return ["retry"];
-  switch (why?.reason?.kind) {
-    case "quarantined":
-      return ["retry"];
-    case "paused":
-      return ["resume_job"];
-    case "concurrency":
-      return ["show_running"];
-    case "resources":
-    case "no_node":
-    case "suspect":
-      return ["show_nodes"];
-    default:
-      return [];
-  }
+/** The actions that help and that the person may do. Cancelling and running again have their buttons above. */
+export function actionsOf(run: Run, why: Why | undefined): WhyAction[] {
+  // The answer about an earlier state is no offer for this one.
+  if (!why || why.state !== run.state) return [];
+  return (why.actions ?? []).filter((action) => action.allowed && OFFERED.includes(action.operation));
 }
 
 export function whyWords(
@@ -44,7 +33,7 @@ export function whyWords(
 ): WhyWords {
   const showTime = (at: string) => shortTime(millis(at) ?? now, now, zone);
   const reason = why?.reason ?? run.reason ?? undefined;
-  const cause = run.cause ? inSentence(causeWords(run.cause, t, language)) : "";
+  const cause = run.cause ? inSentence(causeWords(run.cause, language)) : "";
   const words: WhyWords = {
     sentence: "",
     remedy: "",

@@ -7,7 +7,8 @@ import { useWatch } from "@/lib/live/live";
 import type { WatchEvent } from "@/lib/live/message";
 import { throttled } from "@/lib/live/throttle";
 
-const REFRESH_MS = 10_000;
+/** Events say when it fires, and how far its backfills are. */
+const REFRESH_MS = 60_000;
 const BUSY_MS = 1500;
 
 /** The trigger and its backfills; a run of its job reads them anew. */

@@ -26,6 +26,8 @@ export class ApiError extends Error {
     readonly detail: string,
     readonly requestId: string | null,
     readonly fields: NonNullable<Problem["errors"]> = [],
+    /** What the code means, in both languages. */
+    readonly title = { en: "", zh: "" },
   ) {
     super(detail);
     this.name = "ApiError";
@@ -68,22 +70,33 @@ export async function call<O extends OperationId>(
   if (ifNew) headers["if-none-match"] = "*";
   if (ifMatch !== undefined) headers["if-match"] = `"${ifMatch}"`;
   if (idempotencyKey) headers["idempotency-key"] = idempotencyKey;
+  return ask<Operations[O]["answer"]>(urlOf(operation, path, query), {
+    method: PATHS[operation].method,
+    headers,
+    body: yaml ?? (body === undefined ? null : JSON.stringify(body)),
+    signal: signal ?? null,
+  });
+}
+
+/** Sends a request that the server itself told of, such as an action of Why. */
+export function send(method: string, path: string, body?: unknown): Promise<unknown> {
+  const headers: Record<string, string> = { accept: "application/json" };
+  if (body !== undefined) headers["content-type"] = "application/json";
+  const url = new URL(path.replace(/^\/+/, ""), document.baseURI).href;
+  return ask(url, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
+}
+
+async function ask<T>(url: string, request: RequestInit): Promise<T> {
   let answer: Response;
   try {
-    answer = await fetch(urlOf(operation, path, query), {
-      method: PATHS[operation].method,
-      headers,
-      credentials: "same-origin",
-      body: yaml ?? (body === undefined ? null : JSON.stringify(body)),
-      signal: signal ?? null,
-    });
+    answer = await fetch(url, { credentials: "same-origin", ...request });
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (request.signal?.aborted) throw error;
     throw new NetworkError(String(error));
   }
   if (!answer.ok) throw await refusal(answer);
-  if (answer.status === 204) return undefined as Operations[O]["answer"];
-  return (await answer.json()) as Operations[O]["answer"];
+  if (answer.status === 204) return undefined as T;
+  return (await answer.json()) as T;
 }
 
 async function refusal(answer: Response): Promise<ApiError> {
@@ -96,6 +109,7 @@ async function refusal(answer: Response): Promise<ApiError> {
       problem.detail,
       problem.request_id ?? requestId,
       problem.errors,
+      { en: problem.title, zh: problem.title_zh ?? "" },
     );
   } catch {
     // A proxy in between answers without a problem document.

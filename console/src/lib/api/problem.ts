@@ -1,5 +1,5 @@
 // Errors in words: what happened, why, what to do. The code and the request id stand beside them, for search and support.
-import type { TFunction } from "i18next";
+import i18next, { type TFunction } from "i18next";
 import { ApiError, NetworkError } from "./client";
 
 export interface Told {
@@ -41,9 +41,14 @@ export function explain(error: unknown, t: TFunction): Told {
   const code = KNOWN.find((known) => known === error.code);
   const fields = error.fields.map((field) => `${field.path}: ${field.message}`).join("; ");
   return {
-    title: code ? t(`problem.${code}`) : t("problem.unknown"),
+    title: code ? t(`problem.${code}`) : titleOf(error, t),
     text: [error.detail, fields].filter(Boolean).join(" · "),
     note: [error.code, error.requestId].filter(Boolean).join(" · "),
     isForbidden: error.code === "forbidden",
   };
+}
+
+/** What the server says the code means; something in front of it says nothing in Chinese. */
+function titleOf({ title }: ApiError, t: TFunction): string {
+  return (i18next.language === "zh" ? title.zh : title.en) || t("problem.unknown");
 }

@@ -1,7 +1,7 @@
 // The page's end of the watch stream: whether the page is live, and the events.
 import { useEffect, useSyncExternalStore } from "react";
 import { urlOf } from "@/lib/api/client";
-import type { LiveMessage, WatchEvent } from "./message";
+import { KINDS, type LiveMessage, type WatchEvent } from "./message";
 import { LiveStream } from "./stream";
 
 export type LiveState = Exclude<LiveMessage, { kind: "event" }>;
@@ -26,7 +26,7 @@ function receive(message: LiveMessage) {
 
 /** Opens the stream; the answer closes it. */
 export function startLive(): () => void {
-  const url = urlOf("watch");
+  const url = urlOf("watch", {}, { kinds: KINDS.join(",") });
   if (typeof SharedWorker === "undefined") {
     const stream = new LiveStream(url, receive);
     stream.open();

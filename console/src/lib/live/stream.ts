@@ -1,10 +1,10 @@
 // The watch stream of the browser: one EventSource with its own back-off, for whoever listens. It runs in a SharedWorker, so
 // that all tabs share one connection; where there is none, in the tab.
-import type { LiveMessage, WatchEvent } from "./message";
+import { KINDS, type LiveMessage, type WatchEvent } from "./message";
 
 const BACKOFF_FIRST_MS = 1000;
 const BACKOFF_MAX_MS = 30_000;
-const NAMES = ["run", "node", "trigger_paused", "reset"] as const;
+const NAMES = ["hello", "reset", ...KINDS] as const;
 
 export class LiveStream {
   private source: EventSource | undefined;

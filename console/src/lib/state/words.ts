@@ -1,39 +1,13 @@
-// Causes and reasons in the reader's language. Where the server has its own Chinese text, that is taken; otherwise words are made
-// from the structured fields.
+// Causes and reasons in the reader's language, in the words of the server; only moments are told as the reader wants them.
 import type { TFunction } from "i18next";
 import type { Cause, Finding, Reason } from "@/lib/api/schema";
 
-type Translated = { message_zh?: string };
+/** The cause in a sentence, in the server's words. */
+export const causeWords = (cause: Cause, language: string) => inLanguage(cause, language);
 
-export function causeWords(cause: Cause, t: TFunction, language: string): string {
-  const chinese = (cause as Cause & Translated).message_zh;
-  if (language === "zh" && chinese) return chinese;
-  if (language !== "zh") return capital(cause.message);
-  switch (cause.kind) {
-    case "exit":
-      return t("cause.exit", { code: cause.exit_code ?? "?" });
-    case "signal":
-      return t("cause.signal", { signal: cause.signal ?? "?" });
-    case "timeout":
-      return t("cause.timeout", { limit: cause.limit ?? "?" });
-    case "error":
-      return t("cause.error", { class: cause.class ?? cause.message });
-    case "cancelled":
-      return t("cause.cancelled", { by: cause.by ?? "?" });
-    case "quarantined":
-      return t("cause.quarantined", { losses: cause.losses ?? "?" });
-    case "oom":
-    case "lost":
-    case "vanished":
-    case "drained":
-    case "overlap":
-      return t(`cause.${cause.kind}`);
-    case "refused":
-    case "start_failed":
-      return `${t(`cause.${cause.kind}`)}: ${cause.message}`;
-    default:
-      return cause.message;
-  }
+/** A message of the server in the reader's language; in English, in sentence case. */
+export function inLanguage(said: { message: string; message_zh?: string }, language: string): string {
+  return language === "zh" && said.message_zh ? said.message_zh : capital(said.message);
 }
 
 /** The reason in a sentence, and what would help. Moments are shown as the reader wants them. */
@@ -54,8 +28,7 @@ export function reasonWords(
     // The server's remedy names the same moment in another form.
     return { message: capital(t(`reason.${kind}`, { ...values, at: showTime(until) })), remedy: "" };
   }
-  const message = language === "zh" && reason.message_zh ? reason.message_zh : capital(reason.message);
-  return { message, remedy };
+  return { message: inLanguage(reason, language), remedy };
 }
 
 /** What the doctor found, and what to do about it. */
