@@ -1,5 +1,8 @@
 //! Kills: of the agent, of the sidecar. Tasks go on, nothing is executed twice, what is known is told.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use mainspring_sidecar::clock::boottime_us;
 use mainspring_sidecar::log::FrameKind;
 use mainspring_sidecar::protocol::{End, Event, Refusal, Request, Standing, StopCause};
@@ -213,6 +216,62 @@ fn one_directory_has_one_sidecar() {
     let sidecar = Sidecar::start();
     let second = start_detached(&mut command(sidecar.layout.data()), sidecar.layout.data());
     assert!(matches!(second, Err(Error::AlreadyRunning(_))), "{second:?}");
+}
+
+/// The branch of a directory's sidecars in each hierarchy that has one.
+fn branches_of(sidecar: &Sidecar) -> Vec<PathBuf> {
+    let data = sidecar.layout.data().canonicalize().unwrap();
+    let name = format!("mainspring-{:08x}", crc32fast::hash(data.as_os_str().as_encoded_bytes()));
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    let of_cgroups = mounts.lines().filter(|line| line.split(' ').nth(2).unwrap().starts_with("cgroup"));
+    let branches = of_cgroups.map(|line| Path::new(line.split(' ').nth(1).unwrap()).join(&name));
+    branches.filter(|branch| branch.exists()).collect()
+}
+
+#[test]
+fn a_branch_where_only_an_earlier_sidecar_was_is_removed() {
+    let mut sidecar = Sidecar::start();
+    sidecar.crash();
+    let branches = branches_of(&sidecar);
+    let name = branches[0].file_name().unwrap();
+    // As one left them that could not be in the same hierarchies: what it was in, and an attempt that is over.
+    let root = Path::new("/sys/fs/cgroup");
+    let mut others: Vec<PathBuf> =
+        fs::read_dir(root).unwrap().flatten().map(|entry| entry.path().join(name)).collect();
+    others.retain(|branch| !branch.exists() && fs::create_dir(branch).is_ok());
+    for branch in &others {
+        for inner in ["sidecar", "attempt-1-1"] {
+            let _ = fs::create_dir(branch.join(inner));
+        }
+    }
+    sidecar.restart();
+    sidecar.run(&shell("exit 0"));
+    let mut now = branches_of(&sidecar);
+    now.sort();
+    let mut before = branches;
+    before.sort();
+    assert_eq!(now, before, "{others:?}");
+    sidecar.send(Request::Shutdown { force: true });
+    wait_gone(sidecar.pid);
+    assert_eq!(branches_of(&sidecar), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn sidecars_that_start_at_once_do_not_sweep_each_other_away() {
+    // The hierarchies of one that starts alone.
+    let mounts = |sidecar: &Sidecar| {
+        let branches = branches_of(sidecar);
+        branches.into_iter().map(|branch| branch.parent().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let alone = mounts(&Sidecar::start());
+    for _ in 0..10 {
+        std::thread::scope(|scope| {
+            let all: Vec<_> = (0..8).map(|_| scope.spawn(|| mounts(&Sidecar::start()))).collect();
+            for one in all {
+                assert_eq!(one.join().unwrap(), alone);
+            }
+        });
+    }
 }
 
 #[test]

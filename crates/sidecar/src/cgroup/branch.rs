@@ -26,6 +26,8 @@ pub(crate) struct Cgroups {
     limits: Vec<(Controller, Hierarchy)>,
     /// Controllers of the second version.
     own_limits: Vec<Controller>,
+    /// Where an earlier sidecar of this name was, and this one is not.
+    left: Vec<Hierarchy>,
     made: u64,
 }
 
@@ -47,12 +49,16 @@ impl Cgroups {
                 .find_map(|mount| mount.limit_hierarchy(controller, name).ok());
             limits.extend(found.map(|hierarchy| (controller, hierarchy)));
         }
-        let cgroups = Self { list, limits, own_limits, made: 0 };
+        let mut cgroups = Self { list, limits, own_limits, left: Vec::new(), made: 0 };
+        let of_earlier = mounted.iter().filter_map(|mount| mount.left(name));
+        cgroups.left = of_earlier.filter(|left| !cgroups.uses(left)).collect();
         let mut left = Vec::new();
-        for hierarchy in cgroups.hierarchies() {
+        for hierarchy in cgroups.hierarchies().chain(&cgroups.left) {
             left.extend(remove_leftovers(hierarchy.base(), kept));
-            hierarchy.sweep();
         }
+        cgroups.hierarchies().for_each(Hierarchy::sweep);
+        // One that still has a task goes with this sidecar.
+        cgroups.left.retain(|hierarchy| !hierarchy.tear_down());
         Some((cgroups, left))
     }
 
@@ -118,6 +124,10 @@ impl Cgroups {
         Ok(())
     }
 
+    fn uses(&self, other: &Hierarchy) -> bool {
+        self.hierarchies().any(|hierarchy| hierarchy.base() == other.base())
+    }
+
     fn hierarchies(&self) -> impl Iterator<Item = &Hierarchy> {
         std::iter::once(&self.list).chain(self.limits.iter().map(|(_, hierarchy)| hierarchy))
     }
@@ -126,7 +136,7 @@ impl Cgroups {
 impl Drop for Cgroups {
     /// Leaves nothing behind when the sidecar ends with no task. The kernel may count a process for a moment after its end.
     fn drop(&mut self) {
-        let mut left: Vec<&Hierarchy> = self.hierarchies().collect();
+        let mut left: Vec<&Hierarchy> = self.hierarchies().chain(&self.left).collect();
         for _ in 0..TEAR_DOWN_LOOKS {
             left.retain(|hierarchy| !hierarchy.tear_down());
             if left.is_empty() {

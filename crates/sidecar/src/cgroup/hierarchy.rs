@@ -5,6 +5,8 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
+
 use crate::protocol::ResourceCaps;
 
 /// How the name of a branch begins.
@@ -14,6 +16,9 @@ const HOME: &str = "sidecar";
 /// The least memory that an attempt is limited to: the sidecar stands in the cgroup itself while it spawns the task, and
 /// must not be the one that is killed.
 const MEMORY_BYTES_MIN: u64 = 16 << 20;
+
+/// How often a sidecar tries to move into a branch that others sweep away.
+const MOVE_IN_TRIES: usize = 100;
 
 /// The most processes that the kernel takes as a limit.
 const PIDS_MAX: u32 = 4 << 20;
@@ -106,19 +111,33 @@ impl Mount {
 
     /// Makes the branch and moves into its home, which shows that moves work.
     fn branch(&self, name: &str) -> io::Result<Hierarchy> {
-        let base = self.own.join(name);
-        let hierarchy = Hierarchy { unified: self.unified, home: base.join(HOME), base };
-        let mut tries = 3;
+        let hierarchy = self.hierarchy(name);
+        let mut tries = MOVE_IN_TRIES;
         while let Err(error) = hierarchy.move_in() {
             tries -= 1;
             // Another sidecar that starts now may sweep away what is empty for a moment.
-            if error.kind() != ErrorKind::NotFound || tries == 0 {
+            if !is_swept(&error) || tries == 0 {
                 hierarchy.tear_down();
                 return Err(error);
             }
         }
         Ok(hierarchy)
     }
+
+    fn hierarchy(&self, name: &str) -> Hierarchy {
+        let base = self.own.join(name);
+        Hierarchy { unified: self.unified, home: base.join(HOME), base }
+    }
+
+    /// The branch that an earlier sidecar of this name left here.
+    pub(crate) fn left(&self, name: &str) -> Option<Hierarchy> {
+        Some(self.hierarchy(name)).filter(|hierarchy| hierarchy.base.exists())
+    }
+}
+
+/// Whether a directory was removed: before it was opened, or between that and the write (then the kernel knows no such device).
+fn is_swept(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::NotFound || error.raw_os_error() == Some(Errno::NODEV.raw_os_error())
 }
 
 impl Hierarchy {
