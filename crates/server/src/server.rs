@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use mainspring_app::audit::Chain;
 use mainspring_app::ports::Artifacts;
-use mainspring_app::{App, Parts, cell_count, residents};
+use mainspring_app::{App, Bootstrap, Parts};
 use mainspring_blob::Blobs;
 use mainspring_model::{CellId, MemberId, NodeId, limits};
 use mainspring_store::{Registry, Store};
@@ -37,7 +37,7 @@ use crate::options::Options;
 use crate::seat::{self, Hints, Seat};
 use crate::settings;
 use crate::timely::Timely;
-use crate::waiting;
+use crate::waiting::{self, OpenedStore};
 
 /// Nobody but this process can open the store, so nobody can take its cells: leases need no quick renewal.
 const LONE_LEASE_TTL: Duration = Duration::from_secs(300);
@@ -75,8 +75,9 @@ impl Server {
         let identity = take_identity(&options)?;
         let file = StoreFile::lock(&options.store)?;
         let listener = Listener::open(&options).await?;
-        let store = waiting::open(&options.store, &listener).await.map_err(Error::Store)?;
-        Ok(Self { _file: file, ..Box::pin(Self::assemble(options, identity, store, listener)).await? })
+        let opened = waiting::until_done(&listener, async || OpenedStore::open(&options).await).await;
+        let opened = opened.map_err(Error::Store)?;
+        Ok(Self { _file: file, ..Self::assemble(options, identity, opened, listener)? })
     }
 
     /// The same on a store that is open: tests have several servers on one in memory.
@@ -84,17 +85,21 @@ impl Server {
         options.check().map_err(Error::Options)?;
         let identity = take_identity(&options)?;
         let listener = Listener::open(&options).await?;
-        Box::pin(Self::assemble(options, identity, store, listener)).await
+        let read = async || OpenedStore::read(&options, Arc::clone(&store)).await;
+        let opened = waiting::until_done(&listener, read).await.map_err(Error::Store)?;
+        Self::assemble(options, identity, opened, listener)
     }
 
-    async fn assemble(
+    fn assemble(
         options: Options,
         identity: Identity,
-        store: Arc<dyn Store>,
+        opened: OpenedStore,
         listener: Listener,
     ) -> Result<Self, Error> {
-        check_cells(&options, &*store).await?;
-        let clock = Clock::of_store(&*store).await.map_err(Error::Store)?;
+        let OpenedStore { store, cells: recorded, clock, patience } = opened;
+        if recorded != options.cells {
+            return Err(Error::Cells { configured: options.cells, recorded });
+        }
         let peers = Arc::new(Peers::new(options.ca_file.as_deref()).map_err(Error::Tls)?);
         let chain = MemberId::new(clock.now(), identity::random().map_err(Error::Serve)?);
         let chain = Arc::new(Chain::new(chain, options.keeping.audit));
@@ -102,10 +107,6 @@ impl Server {
         let seats_stop = CancellationToken::new();
         let hints: Hints = (0..options.cells).map(|_| Notify::new()).collect();
         let health = Arc::new(StoreHealth::new());
-        let patience = match is_shared(&options.store) {
-            true => Default::default(),
-            false => residents(&*store, options.resident).await.map_err(Error::Store)?,
-        };
         let common = Seats {
             options: &options,
             patience: patience.into_iter().collect(),
@@ -187,6 +188,11 @@ impl Server {
     /// The use cases, for what a process may ask of itself: the first token, a login link, a join token.
     pub fn app(&self) -> &Arc<App> {
         &self.app
+    }
+
+    /// Makes the first admin and a token for them, if nobody is admin everywhere. Waits for a store that is away.
+    pub async fn bootstrap(&self) -> mainspring_app::Result<Option<Bootstrap>> {
+        waiting::bootstrap(&self.app).await
     }
 
     /// Serves until `stop` is cancelled; then lets requests finish and gives the cells back.
@@ -364,14 +370,6 @@ pub(crate) fn stores() -> Registry {
 }
 
 /// The number of cells never changes: hashes of namespaces and nodes lead to cells by it.
-async fn check_cells(options: &Options, store: &dyn Store) -> Result<(), Error> {
-    let configured = options.cells;
-    match cell_count(store, configured).await.map_err(Error::Store)? {
-        recorded if recorded == configured => Ok(()),
-        recorded => Err(Error::Cells { configured, recorded }),
-    }
-}
-
 fn open_artifacts(options: &Options) -> Result<Arc<dyn Artifacts>, Error> {
     let folder = std::path::absolute(options.data.join("artifacts"))
         .map_err(|source| Error::Folder { folder: options.data.clone(), source })?;
@@ -392,7 +390,7 @@ pub(crate) fn open_vault(options: &Options) -> Result<Vault, Error> {
 }
 
 /// Whether several servers can use the store.
-fn is_shared(url: &str) -> bool {
+pub(crate) fn is_shared(url: &str) -> bool {
     StoreFile::path(url).is_none()
 }
 

@@ -41,7 +41,11 @@ impl Server {
                 () = stop.cancelled() => return Ok(ExitCode::SUCCESS),
                 () = roles::starting() => return Ok(ExitCode::SUCCESS),
             };
-            if let Some(first) = server.app().bootstrap().await.map_err(failed)? {
+            let first = tokio::select! {
+                first = server.bootstrap() => first.map_err(failed)?,
+                () = stop.cancelled() => return Ok(ExitCode::SUCCESS),
+            };
+            if let Some(first) = first {
                 write_secret(&token_file, &first.token)?;
                 output.say(format!("the first admin's token is in {}", token_file.display()));
             }

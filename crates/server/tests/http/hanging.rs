@@ -1,7 +1,7 @@
 //! A store that stands still, as a database does whose process is stopped: callers are told in time.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -29,6 +29,16 @@ struct Hanging {
     writes: AtomicBool,
     /// Fails at once instead.
     away: AtomicBool,
+    /// So many calls fail before one is answered.
+    failing: AtomicU32,
+}
+
+impl Hanging {
+    fn is_away(&self) -> bool {
+        let one_less = |left: u32| left.checked_sub(1);
+        let fails = self.failing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok();
+        fails || self.away.load(Ordering::SeqCst)
+    }
 }
 
 macro_rules! hanging {
@@ -39,7 +49,7 @@ macro_rules! hanging {
                 if self.writes.load(Ordering::SeqCst) {
                     std::future::pending::<()>().await;
                 }
-                if self.away.load(Ordering::SeqCst) {
+                if self.is_away() {
                     return Err(Error::unavailable("away"));
                 }
                 let is_owners = transaction.fence.is_some();
@@ -52,7 +62,7 @@ macro_rules! hanging {
                 if self.$flag.load(Ordering::SeqCst) {
                     std::future::pending::<()>().await;
                 }
-                if self.away.load(Ordering::SeqCst) {
+                if self.is_away() {
                     return Err(Error::unavailable("away"));
                 }
                 self.inner.$verb($($arg),*).await
@@ -117,6 +127,19 @@ async fn callers_of_a_store_that_stands_still_are_told_in_time() {
     store.reads.store(false, Ordering::SeqCst);
     world.get("/readyz").await.expect(200);
     world.get("/v1/jobs").await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_that_goes_away_while_a_server_starts_is_waited_for() {
+    // Whichever of the reads of a start it is.
+    for failing in 1..=4 {
+        let store = Arc::new(Hanging::default());
+        store.failing.store(failing, Ordering::SeqCst);
+        let data = tempfile::tempdir().expect("a folder");
+        let world = World::beside(Arc::clone(&store) as _, data, None, |_| {}).await;
+        assert_eq!(store.failing.load(Ordering::SeqCst), 0);
+        world.get("/v1/me").await.expect(200);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
