@@ -27,9 +27,6 @@ const JANITOR: &str = "retention";
 /// Whoever claimed a file removes it within this time or leaves it.
 const CLAIM_TTL: Duration = Duration::from_secs(60);
 
-/// The states of runs that are not over.
-const ACTIVE: [RunState; 4] = [RunState::Ready, RunState::Waiting, RunState::Running, RunState::Failed];
-
 /// What the mark of a file that nobody has says.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct MarkDocument {
@@ -51,29 +48,44 @@ impl MarkDocument {
 }
 
 impl App {
-    /// Removes files whose time is over and that nothing names, and content that nobody has had for a while, as long as
-    /// `may_go_on` says so. What cannot be read or removed does not keep the rest.
-    pub async fn tidy_files(&self, now: Timestamp, may_go_on: &(dyn Fn() -> bool + Sync)) -> Result<()> {
-        let mut query = RecordQuery::all(record::ARTIFACT, model_limits::PAGE_ROWS_MAX);
+    /// Removes files whose time is over and that nothing names, and content that nobody has had for a while: `most` of each,
+    /// as long as `may_go_on` says so. What cannot be read or removed does not keep the rest.
+    pub async fn tidy_files(
+        &self,
+        now: Timestamp,
+        most: usize,
+        may_go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<()> {
+        self.expire_files(now, most).await?;
+        self.remove_marked(now, most, may_go_on).await?;
+        self.files()?.tidy(now).await.map_err(file_error)
+    }
+
+    async fn expire_files(&self, now: Timestamp, most: usize) -> Result<()> {
+        let (mut query, mut left) = (RecordQuery::all(record::ARTIFACT, model_limits::PAGE_ROWS_MAX), most);
         loop {
             let page = self.store.records(query.clone()).await?;
             for row in &page.rows {
+                if left == 0 {
+                    return Ok(());
+                }
                 let is_over = |document: ArtifactDocument| document.expires_at.is_some_and(|end| end <= now);
                 let tidied = match record::decode(row).map(is_over) {
                     Ok(true) => self.expire(row, now).await,
-                    other => other.map(drop),
+                    other => other.map(|_| false),
                 };
-                if let Err(error) = tidied {
-                    tracing::warn!(key = ?row.key, %error, "a file cannot be looked after; the others are");
+                match tidied {
+                    Ok(is_removed) => left -= usize::from(is_removed),
+                    Err(error) => {
+                        tracing::warn!(key = ?row.key, %error, "a file cannot be looked after; the others are");
+                    }
                 }
             }
             match page.rows.last().filter(|_| page.more) {
                 Some(last) => query.after = Some(last.key.clone()),
-                None => break,
+                None => return Ok(()),
             }
         }
-        self.remove_marked(now, may_go_on).await?;
-        self.files()?.tidy(now).await.map_err(file_error)
     }
 
     /// Goes on only if nothing in the namespace names the file.
@@ -84,7 +96,7 @@ impl App {
         }
         let mut query = RunQuery {
             namespace: Some(namespace.clone()),
-            states: ACTIVE.into(),
+            states: RunState::ALL.into_iter().filter(|state| !state.is_terminal()).collect(),
             limit: model_limits::PAGE_ROWS_MAX,
             ..RunQuery::default()
         };
@@ -150,12 +162,12 @@ impl App {
         Ok(Some(Write::RemoveRecord { kind: record::FILE_MARK, key, expected: row.revision }))
     }
 
-    /// Takes a file whose time is over from its namespace, unless something names it.
-    async fn expire(&self, row: &Record, now: Timestamp) -> Result<()> {
-        let Some((digest, namespace)) = parse_key(&row.key) else { return Ok(()) };
+    /// Takes a file whose time is over from its namespace, unless something names it. Tells whether it did.
+    async fn expire(&self, row: &Record, now: Timestamp) -> Result<bool> {
+        let Some((digest, namespace)) = parse_key(&row.key) else { return Ok(false) };
         match self.check_unnamed(&namespace, digest).await {
             Ok(()) => {}
-            Err(error) if error.code == ErrorCode::IllegalState => return Ok(()),
+            Err(error) if error.code == ErrorCode::IllegalState => return Ok(false),
             Err(error) => return Err(error),
         }
         let (kind, key) = (row.kind, row.key.clone());
@@ -176,20 +188,31 @@ impl App {
         // Somebody who brought it back meanwhile keeps it.
         self.journal.commit(writes, entry).await?;
         self.held_files.forget();
-        Ok(())
+        Ok(true)
     }
 
-    async fn remove_marked(&self, now: Timestamp, may_go_on: &(dyn Fn() -> bool + Sync)) -> Result<()> {
-        let mut query = RecordQuery::all(record::FILE_MARK, model_limits::PAGE_ROWS_MAX);
+    async fn remove_marked(
+        &self,
+        now: Timestamp,
+        most: usize,
+        may_go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<()> {
+        let (mut query, mut left) = (RecordQuery::all(record::FILE_MARK, model_limits::PAGE_ROWS_MAX), most);
         loop {
             let page = self.store.records(query.clone()).await?;
             for row in &page.rows {
+                if left == 0 {
+                    return Ok(());
+                }
                 let removed = match record::decode::<MarkDocument>(row) {
                     Ok(mark) if mark.is_due(now) => self.remove_file(row, mark, may_go_on).await,
-                    other => other.map(drop),
+                    other => other.map(|_| false),
                 };
-                if let Err(error) = removed {
-                    tracing::warn!(key = ?row.key, %error, "a file that nobody has cannot be removed; the others are");
+                match removed {
+                    Ok(is_removed) => left -= usize::from(is_removed),
+                    Err(error) => {
+                        tracing::warn!(key = ?row.key, %error, "a file that nobody has cannot be removed; the others are");
+                    }
                 }
             }
             match page.rows.last().filter(|_| page.more) {
@@ -199,33 +222,34 @@ impl App {
         }
     }
 
+    /// Removes content that nobody has. Tells whether it did.
     async fn remove_file(
         &self,
         row: &Record,
         mark: MarkDocument,
         may_go_on: &(dyn Fn() -> bool + Sync),
-    ) -> Result<()> {
-        let Ok(digest) = row.key.as_bytes().try_into().map(Digest::from_bytes) else { return Ok(()) };
+    ) -> Result<bool> {
+        let Ok(digest) = row.key.as_bytes().try_into().map(Digest::from_bytes) else { return Ok(false) };
         let begun = Instant::now();
         let revision = row.revision + 1;
         let claim = MarkDocument { being_removed: true, claimed_at: Some(self.now()), ..mark };
         let claimed = Transaction::unfenced(vec![put_mark(digest, &claim, revision)]);
         if self.store.commit(claimed).await?.first() != Some(&Outcome::Applied) {
-            return Ok(());
+            return Ok(false);
         }
         let prefix = digest.as_bytes()[..].into();
         let held = RecordQuery { prefix, ..RecordQuery::all(record::ARTIFACT, 1) };
         if self.store.records(held).await?.rows.is_empty() {
             // Whoever was held up may not be the one who removes files any more, and the file may be somebody's again.
             if !may_go_on() || begun.elapsed() >= CLAIM_TTL {
-                return Ok(());
+                return Ok(false);
             }
             self.files()?.remove(digest).await.map_err(file_error)?;
         }
         let key = row.key.clone();
         let removal = Write::RemoveRecord { kind: record::FILE_MARK, key, expected: revision };
         self.store.commit(Transaction::unfenced(vec![removal])).await?;
-        Ok(())
+        Ok(true)
     }
 
     /// A job of the namespace whose current version names the file.

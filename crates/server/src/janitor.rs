@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use mainspring_app::App;
 use mainspring_app::ports::{Cells as _, Changed};
-use mainspring_model::{CellId, JobId, RunId};
+use mainspring_model::{CellId, JobId, RunId, Timestamp};
 use mainspring_store::{Result, Store};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -27,6 +27,8 @@ const ROUND_EVERY: Duration = Duration::from_secs(600);
 const SWEEP_EVERY: Duration = Duration::from_secs(86_400);
 /// Nothing is removed while the clocks of host and store are further apart: one of them is wrong.
 const CLOCKS_APART_MAX: Duration = Duration::from_secs(60);
+/// Files whose time is over, and content that nobody has, that a round removes.
+const FILES_A_ROUND: usize = 10_000;
 /// A new server serves before it tidies.
 const FIRST_ROUND: Duration = Duration::from_secs(60);
 /// How often logs are put away whose nodes have gone.
@@ -107,18 +109,10 @@ impl Janitor {
         let is_first = || self.cells.owns(CellId(0));
         let first = is_first();
         if first {
-            let now = self.store.clock().await?;
-            let apart = now.since(self.clock.host_now()).max(self.clock.host_now().since(now));
-            if apart > CLOCKS_APART_MAX {
-                warn!(
-                    ?apart,
-                    "this host's clock and the store's differ: nothing is removed until they agree"
-                );
-                return Ok(());
-            }
+            let Some(now) = agreed_now(&*self.store, &self.clock).await? else { return Ok(()) };
             let round = Round::new(&*self.store, now, self.keeping, &is_first);
             round.hold(scope, after).await?;
-            if let Err(error) = self.app.tidy_files(now, &is_first).await {
+            if let Err(error) = self.app.tidy_files(now, FILES_A_ROUND, &is_first).await {
                 warn!(%error, "not every file that nobody needs was removed; tried again later");
             }
         }
@@ -145,5 +139,38 @@ impl Janitor {
             sleep(BREATH).await;
         }
         Ok(())
+    }
+}
+
+/// The store's time, by which what is old is removed; none while this host's clock is far from it.
+async fn agreed_now(store: &dyn Store, clock: &Clock) -> Result<Option<Timestamp>> {
+    let (now, host) = (store.clock().await?, clock.host_now());
+    let apart = now.since(host).max(host.since(now));
+    if apart > CLOCKS_APART_MAX {
+        warn!(?apart, "this host's clock and the store's differ: nothing is removed until they agree");
+        return Ok(None);
+    }
+    Ok(Some(now))
+}
+
+#[cfg(test)]
+mod tests {
+    use mainspring_store_mem::MemStore;
+
+    use super::*;
+
+    const DAY: i64 = 86_400;
+
+    #[tokio::test]
+    async fn nothing_is_old_while_the_clocks_of_host_and_store_are_apart() {
+        let clock = Clock::of_host();
+        let host = clock.host_now().as_micros();
+        // The host's clock moves on meanwhile.
+        for (ahead, agrees) in [(0, true), (30, true), (3_600, false), (-3_600, false), (31 * DAY, false)] {
+            let shown = Timestamp::from_micros(host + ahead * 1_000_000);
+            let store = MemStore::new(Arc::new(move || shown));
+            let now = agreed_now(&store, &clock).await.unwrap();
+            assert_eq!(now, agrees.then_some(shown), "the store is {ahead} s ahead");
+        }
     }
 }

@@ -128,15 +128,15 @@ async fn content_outlives_its_last_owner_for_a_while() {
     let path = format!("/v1/artifacts/{digest}?namespace=acme");
     let later = world.app.now() + Duration::from_secs(2 * 3600);
     world.call(&world.admin, "DELETE", &path, None).await.expect(204);
-    world.app.tidy_files(world.app.now(), &|| true).await.unwrap();
+    world.app.tidy_files(world.app.now(), 100, &|| true).await.unwrap();
     // Whoever brings it back in time keeps it, however long after the mark.
     push(&world, "rival", b"tool").await;
-    world.app.tidy_files(later, &|| true).await.unwrap();
+    world.app.tidy_files(later, 100, &|| true).await.unwrap();
     assert_eq!(world.get(&content("rival")).await.body, b"tool");
     let path = format!("/v1/artifacts/{digest}?namespace=rival");
     world.call(&world.admin, "DELETE", &path, None).await.expect(204);
     assert_eq!(world.files(), 1, "the content stays for a while");
-    world.app.tidy_files(later, &|| true).await.unwrap();
+    world.app.tidy_files(later, 100, &|| true).await.unwrap();
     assert_eq!(world.files(), 0);
     push(&world, "acme", b"tool").await;
     assert_eq!(world.get(&content("acme")).await.body, b"tool");
@@ -155,9 +155,28 @@ async fn a_file_whose_time_is_over_goes_unless_it_is_named() {
             .push((text(&kept["digest"]), format!("/v1/artifacts/{}?namespace=acme", text(&kept["digest"]))));
     }
     world.put("/v1/jobs/tool?namespace=acme", naming(&paths[1].0)).await.expect(201);
-    world.app.tidy_files(world.app.now() + Duration::from_secs(2 * 3600), &|| true).await.unwrap();
+    world.app.tidy_files(world.app.now() + Duration::from_secs(2 * 3600), 100, &|| true).await.unwrap();
     let found = async |at: usize| world.get(&paths[at].1).await.status;
     assert_eq!((found(0).await, found(1).await, found(2).await), (404, 200, 200));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_round_removes_a_bounded_number_of_files() {
+    let world = World::start().await;
+    for content in [b"a", b"b", b"c"] {
+        push(&world, "acme&ttl=1h", content).await;
+    }
+    let known = async || {
+        let page = world.get("/v1/artifacts?namespace=acme").await.expect(200);
+        page["items"].as_array().map(Vec::len)
+    };
+    let mut left = Vec::new();
+    for hours in [2, 4, 6, 8] {
+        let later = world.app.now() + Duration::from_secs(hours * 3600);
+        world.app.tidy_files(later, 2, &|| true).await.unwrap();
+        left.push((known().await, world.files()));
+    }
+    assert_eq!(left, [(Some(1), 3), (Some(0), 1), (Some(0), 0), (Some(0), 0)]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -169,9 +188,9 @@ async fn one_record_that_cannot_be_read_does_not_keep_the_other_files() {
     for kind in [ARTIFACT, FILE_MARK] {
         put(&*store, kind, [0; 32], "nonsense").await;
     }
-    world.app.tidy_files(later, &|| true).await.unwrap();
+    world.app.tidy_files(later, 100, &|| true).await.unwrap();
     world.get(&format!("/v1/artifacts/{digest}?namespace=acme")).await.problem(404, "not_found");
-    world.app.tidy_files(later, &|| true).await.unwrap();
+    world.app.tidy_files(later, 100, &|| true).await.unwrap();
     assert_eq!(world.files(), 0);
 }
 
@@ -182,11 +201,11 @@ async fn what_somebody_else_removes_is_left_to_them_for_a_while() {
     let path = format!("/v1/artifacts/{digest}?namespace=acme");
     world.call(&world.admin, "DELETE", &path, None).await.expect(204);
     let later = |seconds| world.app.now() + Duration::from_secs(seconds);
-    world.app.tidy_files(later(2 * 3600), &|| false).await.unwrap();
+    world.app.tidy_files(later(2 * 3600), 100, &|| false).await.unwrap();
     assert_eq!(world.files(), 1, "it is claimed by somebody who was held up");
-    world.app.tidy_files(later(60), &|| true).await.unwrap();
+    world.app.tidy_files(later(60), 100, &|| true).await.unwrap();
     assert_eq!(world.files(), 1, "whoever claimed it may be about to remove it");
-    world.app.tidy_files(later(180), &|| true).await.unwrap();
+    world.app.tidy_files(later(180), 100, &|| true).await.unwrap();
     assert_eq!(world.files(), 0);
     // Whoever brings it meanwhile is told to come again, and what they brought does not stay.
     let digest: Digest = digest.parse().unwrap();
