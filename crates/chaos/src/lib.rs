@@ -24,6 +24,7 @@ mod rng;
 mod run;
 mod witness;
 
+pub use plan::SEED_OF_A_MINUTE;
 pub use report::Report;
 pub use run::{Options, run};
 

@@ -7,6 +7,9 @@ use std::time::Duration;
 
 use crate::rng::Rng;
 
+/// A seed whose first minute has every kind of fault.
+pub const SEED_OF_A_MINUTE: u64 = 1;
+
 /// Servers and agents of the cluster.
 pub(crate) const SERVERS: usize = 2;
 pub(crate) const AGENTS: usize = 3;
@@ -164,6 +167,13 @@ mod tests {
             let kinds: BTreeSet<FaultKind> = plan(seed, 2 * MINUTE).iter().map(|fault| fault.kind).collect();
             assert_eq!(kinds.len(), FaultKind::ALL.len(), "seed {seed}: {kinds:?}");
         }
+    }
+
+    #[test]
+    fn a_minute_of_its_seed_has_every_kind_of_fault() {
+        let kinds: BTreeSet<FaultKind> =
+            plan(SEED_OF_A_MINUTE, MINUTE).iter().map(|fault| fault.kind).collect();
+        assert_eq!(kinds.len(), FaultKind::ALL.len(), "{kinds:?}");
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::programs::{Program, Programs};
 use crate::rules::{OF_PROGRAMS, OF_SOURCES};
 use crate::workspace::Workspace;
 
-const STEPS: usize = 12;
+const STEPS: usize = 13;
 const SIMULATION: Program = Program::Binary("mainspring-sim");
 
 pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
@@ -62,6 +62,9 @@ pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
     steps.take("schedules", "mend the evaluator; `cargo xtask cron` checks this step alone", || {
         oracle::check(workspace)
     })?;
+    let remedy = "read docs/chaos.md on what the violation means and where its traces are; `cargo xtask chaos` checks this step \
+                  alone, and `--seconds 300 --seed N` for longer";
+    steps.take("chaos", remedy, || commands::chaos::check(&programs, commands::chaos::OF_TEST))?;
     steps.take("simulation", "the seed printed above replays the failure exactly", || {
         process::run(programs.command(SIMULATION).args(["--seeds", "1000"]))?;
         process::run(programs.command(SIMULATION).args(["--plant", "all"]))
