@@ -40,7 +40,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Run every check there is: format, lints, house rules, all tests on real databases, the API against its schema,
-    /// schedules against other implementations, the simulation.
+    /// schedules against other implementations, a minute of chaos, the simulation.
     Test,
     /// Check the house rules alone.
     Rules,
@@ -68,6 +68,9 @@ enum Command {
     },
     /// Take pictures of every page of the console, of a demonstration, into `target/screenshots`; and those of the docs.
     Screenshots,
+    /// A PostgreSQL that is told by lines of standard input to stop and to start again, for a test.
+    #[command(hide = true)]
+    Postgres,
     /// Start PostgreSQL and MariaDB (or MySQL) and run a command against them.
     Db {
         /// The command to run; without one, print the two URLs and wait for Ctrl-C.
@@ -101,6 +104,8 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Up { arguments } => commands::up::run(&workspace, "up", &arguments),
         Command::Demo { arguments } => commands::up::run(&workspace, "demo", &arguments),
         Command::Screenshots => commands::screenshots::run(&workspace),
+        Command::Up { arguments } => commands::up::run(&workspace, &arguments),
+        Command::Postgres => commands::postgres::run(),
         Command::Db { command } => commands::db::run(&command),
     }
 }

@@ -3,6 +3,7 @@
 mod database;
 mod disk;
 mod http;
+mod postgres;
 mod process;
 mod tls;
 
@@ -17,6 +18,7 @@ use tempfile::TempDir;
 
 pub(crate) use database::{Store, on_every_store};
 use disk::Disk;
+pub(crate) use postgres::Postgres;
 use process::Process;
 pub(crate) use tls::Authority;
 

@@ -7,6 +7,7 @@ pub(crate) mod console;
 pub(crate) mod cron;
 pub(crate) mod db;
 pub(crate) mod generate;
+pub(crate) mod postgres;
 pub(crate) mod rules;
 pub(crate) mod screenshots;
 pub(crate) mod test;
