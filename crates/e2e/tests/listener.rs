@@ -7,13 +7,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::channel::Channel;
 use hyper::Request;
+use hyper::client::conn::http2::SendRequest;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::task::JoinSet;
 
 use crate::world::{Store, World};
 
 /// A guard against a test that hangs; no verdict.
-const HANG: Duration = Duration::from_secs(120);
+const HANG: Duration = Duration::from_secs(600);
 
 /// Sockets for the test itself.
 fn raise_own_limit() {
@@ -55,11 +57,13 @@ fn until_closed(socket: &mut TcpStream) {
     }
 }
 
-#[allow(clippy::print_stdout, reason = "the cost is for whoever reads the test's output")]
+/// Tells the cost to whoever reads the output of the tests, which print macros would keep back.
 fn tell(what: &str, count: usize, before_kib: u64, after_kib: u64) -> u64 {
     let cost = after_kib.saturating_sub(before_kib);
     let each = cost as f64 / count as f64;
-    println!("{count} {what}: {cost} KiB more memory, {each:.1} KiB each ({before_kib} KiB before)");
+    let line =
+        format!("{count} {what}: {cost} KiB more memory, {each:.1} KiB each ({before_kib} KiB before)");
+    writeln!(std::io::stderr(), "{line}").unwrap();
     cost
 }
 
@@ -169,19 +173,81 @@ fn joins_that_are_never_finished_cost_little_and_end() {
     assert_eq!(world.get("/healthz").0, 200);
 }
 
-/// A join of which all but the last byte is sent. Tells the status that the server ended it with.
-async fn join(address: String, length: u32) -> String {
-    let socket = tokio::net::TcpStream::connect(&address).await.unwrap();
+#[test]
+fn who_speaks_http2_is_told_how_many_requests_it_may_have() {
+    let mut world = World::empty(Store::Sqlite);
+    world.set("SERVER__STREAMS_MAX", "7");
+    world.add_server("server", None);
+    // The beginning of a connection, and a frame of settings (4) without any.
+    let mut socket = sockets(&world, 1, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u{4}\0\0\0\0\0").remove(0);
+    let mut head = [0; 9];
+    socket.read_exact(&mut head).unwrap();
+    assert_eq!(head[3], 4, "the server's settings come first");
+    let mut settings = vec![0; u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize];
+    socket.read_exact(&mut settings).unwrap();
+    // Number 3 is SETTINGS_MAX_CONCURRENT_STREAMS.
+    let streams = settings.chunks(6).find(|setting| setting[..2] == [0, 3]).expect("a limit");
+    assert_eq!(streams[2..], 7_u32.to_be_bytes());
+}
+
+#[test]
+fn requests_of_a_stranger_wait_for_each_other() {
+    let mut world = World::empty(Store::Sqlite);
+    world.set("SERVER__BODY_TIMEOUT", "1s");
+    world.add_server("server", None);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let address = world.address_of("server");
+        let mut client = connect(&address).await;
+        // Far more than are handled at once: their bodies never end, so each has its place until its time is over.
+        let mut joins = JoinSet::new();
+        for _ in 0..100 {
+            joins.spawn(begin_join(&mut client, &address, 60 << 10));
+        }
+        let (_, nothing) = Channel::<Bytes, std::io::Error>::new(1);
+        client.ready().await.unwrap();
+        let health = Request::get(format!("http://{address}/healthz")).body(nothing).unwrap();
+        let mut health = std::pin::pin!(client.send_request(health));
+        let mut ended = 0;
+        let answer = loop {
+            tokio::select! {
+                biased;
+                Some(_) = joins.join_next() => ended += 1,
+                answer = &mut health => break answer,
+            }
+        };
+        assert_eq!(answer.unwrap().status(), 200);
+        assert!(ended > 0, "the last of 101 requests did not wait");
+    });
+}
+
+type Client = SendRequest<Channel<Bytes, std::io::Error>>;
+
+async fn connect(address: &str) -> Client {
+    let socket = tokio::net::TcpStream::connect(address).await.unwrap();
     let builder = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
-    let (mut client, connection) = builder.handshake(TokioIo::new(socket)).await.unwrap();
+    let (client, connection) = builder.handshake(TokioIo::new(socket)).await.unwrap();
     tokio::spawn(connection);
+    client
+}
+
+/// A join on a connection of its own.
+async fn join(address: String, length: u32) -> String {
+    let mut client = connect(&address).await;
+    begin_join(&mut client, &address, length).await
+}
+
+/// A join of which all but the last byte is sent; it is on its way when this returns. Tells the status that the server ended
+/// it with.
+fn begin_join(client: &mut Client, address: &str, length: u32) -> impl Future<Output = String> + use<> {
     let (mut sender, body) = Channel::<Bytes, std::io::Error>::new(1);
     let request = Request::post(format!("http://{address}/mainspring.agent.v1.AgentService/Join"))
         .header("content-type", "application/grpc")
         .header("te", "trailers")
         .body(body)
         .unwrap();
-    let sending = tokio::spawn(async move {
+    let answer = client.send_request(request);
+    let sending = async move {
         let mut head = vec![0];
         head.extend(length.to_be_bytes());
         let _ = sender.send_data(head.into()).await;
@@ -195,13 +261,17 @@ async fn join(address: String, length: u32) -> String {
         }
         // It stays open.
         sender
-    });
-    let answer = client.send_request(request).await;
-    let status = match &answer {
-        Ok(answer) => answer.headers().get("grpc-status").map_or("none", |status| status.to_str().unwrap()),
-        Err(_) => "broken",
     };
-    let status = status.to_owned();
-    sending.abort();
-    status
+    async move {
+        let sending = tokio::spawn(sending);
+        let answer = answer.await;
+        sending.abort();
+        match answer {
+            Ok(answer) => match answer.headers().get("grpc-status") {
+                Some(status) => status.to_str().unwrap().to_owned(),
+                None => "none".to_owned(),
+            },
+            Err(_) => "broken".to_owned(),
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,7 +81,7 @@ impl Listener {
         let address = socket.local_addr().map_err(Error::Serve)?;
         let scheme = if tls.is_some() { "https" } else { "http" };
         let url = options.url.clone().unwrap_or_else(|| format!("{scheme}://{}", from_elsewhere(address)));
-        if tls.is_none() && !address.ip().is_loopback() {
+        if is_open_to_listeners(tls.is_some(), address) {
             warn!(
                 %address,
                 "tokens, parameters and output cross the network unencrypted: the server listens without TLS; set server.tls_cert and server.tls_key, or listen on a loopback address behind a proxy that has TLS"
@@ -250,7 +251,7 @@ impl Shared {
         parts.extensions.insert(Peer { address, connection: Arc::clone(&connection) });
         let answer = self.router.clone().call(Request::from_parts(parts, body));
         let answer = match is_grpc {
-            true => timeout(GRPC_ANSWER_WAIT, answer).await.unwrap_or_else(|_| Ok(too_late())),
+            true => in_time(answer).await,
             false => answer.await,
         };
         let answer = answer.unwrap_or_else(|never| match never {});
@@ -269,13 +270,50 @@ fn is_stream(parts: &Parts) -> bool {
     method == Some("/Connect")
 }
 
-/// The answer to a gRPC call that took too long (4 is "deadline exceeded").
-fn too_late() -> Response<Body> {
-    ([(header::CONTENT_TYPE, "application/grpc")], [("grpc-status", "4")]).into_response()
+/// The answer of a gRPC call; of one that takes too long, that it did (4 is "deadline exceeded").
+async fn in_time<E>(answer: impl Future<Output = Result<Response<Body>, E>>) -> Result<Response<Body>, E> {
+    let too_late = || ([(header::CONTENT_TYPE, "application/grpc")], [("grpc-status", "4")]).into_response();
+    timeout(GRPC_ANSWER_WAIT, answer).await.unwrap_or_else(|_| Ok(too_late()))
+}
+
+/// Whether others on the network can read what is said here.
+fn is_open_to_listeners(is_encrypted: bool, address: SocketAddr) -> bool {
+    !is_encrypted && !address.ip().is_loopback()
 }
 
 /// Whether an error of `accept` says nothing about the next connection.
 fn is_of_the_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_that_is_not_answered_ends_and_says_so() {
+        let begun = Instant::now();
+        let ended = in_time(std::future::pending::<Result<_, Infallible>>()).await.unwrap();
+        assert_eq!(begun.elapsed(), GRPC_ANSWER_WAIT);
+        assert_eq!(ended.headers()["grpc-status"], "4");
+        let answered = in_time(async { Ok::<_, Infallible>("done".into_response()) }).await.unwrap();
+        assert!(!answered.headers().contains_key("grpc-status"));
+    }
+
+    #[test]
+    fn a_listener_is_warned_about_off_loopback_without_tls() {
+        for (address, is_encrypted, expected) in [
+            ("127.0.0.1:80", false, false),
+            ("[::1]:80", false, false),
+            ("0.0.0.0:80", false, true),
+            ("[::]:80", false, true),
+            ("192.0.2.1:80", false, true),
+            ("192.0.2.1:80", true, false),
+        ] {
+            assert_eq!(is_open_to_listeners(is_encrypted, address.parse().unwrap()), expected, "{address}");
+        }
+    }
 }
