@@ -20,6 +20,9 @@ use crate::runs::{Phase, RunEntry};
 use crate::timers::Armed;
 use crate::verdict::Verdict;
 
+/// A start that was shown stays if it is off by this part of the attempt's time at most.
+const STARTED_NEAR: u32 = 20;
+
 impl Cell {
     /// Moves a run along the transition table. Callers have looked at the state; an illegal step is a defect, after which the
     /// cell decides nothing more and is loaded anew.
@@ -250,8 +253,7 @@ impl Cell {
         let status = &mut entry.status;
         status.finished_at = Some(now);
         if let Some(ago) = ending.begun_ago {
-            // Clocks run at different rates: not before it was placed.
-            status.started_at = Some((now - ago).max(status.placed_at.unwrap_or(Timestamp::ZERO)));
+            status.started_at = Some(started_at(status, now, now - ago));
         }
         status.cause = Some(verdict.cause().clone());
         if ending.result.is_some() || ending.usage != Default::default() {
@@ -436,4 +438,16 @@ impl Cell {
             self.read(Shelf::Timed, None, Some(horizon), self.config.page_rows);
         }
     }
+}
+
+/// When an attempt started whose node says so at its end. The moment that was shown meanwhile, when the node's word came, stays
+/// unless it is far off: people compare it.
+fn started_at(status: &RunStatus, now: Timestamp, said: Timestamp) -> Timestamp {
+    // Clocks run at different rates: not before it was placed.
+    let said = said.max(status.placed_at.unwrap_or(Timestamp::ZERO));
+    let is_near = |shown: &Timestamp| {
+        let apart = shown.since(said).max(said.since(*shown));
+        apart * STARTED_NEAR <= now.since(said)
+    };
+    status.started_at.filter(is_near).unwrap_or(said)
 }

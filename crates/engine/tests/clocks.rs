@@ -1,7 +1,7 @@
 //! Two times: leases, silence and the timeouts of attempts do not follow a step of the store's clock; planned moments, back-off
 //! and deadlines do.
 
-use mainspring_engine::Outcome;
+use mainspring_engine::{Event, Outcome};
 use mainspring_model::spec::Curve;
 use mainspring_model::{Cause, RunState};
 
@@ -61,6 +61,33 @@ fn moments_that_a_step_passed_over_are_late_and_the_ledger_says_so() {
     assert!((59..=60).contains(&missed), "{missed} of the moments that were passed over: {lines:?}");
     world.pass(secs(60));
     assert_eq!(world.runs_of(&job).len(), fired + 1, "and the next moment fires");
+}
+
+#[test]
+fn after_a_sleep_of_eight_hours_moments_fire_when_they_are_due() {
+    let mut world = World::new();
+    let job = world.trigger_job(&["every: 60s, offset: 20s, misfire: {policy: skip}"]);
+    world.pass(secs(100));
+    let fired = world.runs_of(&job).len();
+    // The machine is suspended with everything on it: both clocks go on, and the lease is over when it wakes.
+    world.sleep(8 * HOUR);
+    world.handle(Event::Tick);
+    assert_eq!(world.runs_of(&job).len(), fired, "it may have a successor");
+    world.renew();
+    world.handle(Event::Tick);
+    let missed = world.lines(&job, "every").into_iter().filter(|line| line.outcome == Outcome::Missed);
+    let missed: u64 = missed.filter_map(|line| line.count).sum();
+    assert_eq!(world.runs_of(&job).len(), fired, "what it slept over is skipped");
+    assert!((8 * 60 - 1..=8 * 60).contains(&missed), "{missed}");
+    world.hush();
+    for minute in 1..=3 {
+        world.pass(secs(60));
+        let runs = world.runs_of(&job);
+        assert_eq!(runs.len(), fired + minute);
+        let planned = runs.iter().filter_map(|run| run.head.fired.as_ref()).map(|fired| fired.planned);
+        let late = world.now.since(planned.max().unwrap());
+        assert!(late < secs(60), "the newest moment is {late:?} old");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use mainspring_engine::{Ending, Event, LoadedRun, News, Stage};
 use mainspring_model::spec::Curve;
 use mainspring_model::{Cause, Epoch, Reason, RunEventKind, RunState};
 
-use crate::world::{FOR_EVER, World, at, ending, secs, wait};
+use crate::world::{FOR_EVER, World, at, ending, millis, secs, wait};
 
 #[test]
 fn every_shelf_is_read_and_goes_on() {
@@ -82,6 +82,27 @@ fn an_attempt_that_ended_meanwhile_is_not_said_to_go_on() {
     world.settle();
     world.states(&[run], RunState::Success);
     assert_eq!(world.row(run).status.started_at, Some(began_at));
+}
+
+#[test]
+fn a_start_that_was_shown_does_not_move_by_what_a_message_took() {
+    for (took, stays) in [(millis(100), true), (secs(4), false)] {
+        let mut world = World::new().by_hand();
+        let a = world.node("a");
+        let job = world.job();
+        let run = world.submit(&job);
+        let token = world.attempt(run).1;
+        world.pass(secs(5));
+        world.start(run);
+        let shown = world.now;
+        world.pass(secs(10));
+        let begun_ago = Some(world.now.since(shown) + took);
+        world.report(a, token, News::Finished(Ending { begun_ago, ..ending(Cause::Exit { code: 0 }) }));
+        world.settle();
+        world.states(&[run], RunState::Success);
+        let expected = if stays { shown } else { shown - took };
+        assert_eq!(world.row(run).status.started_at, Some(expected));
+    }
 }
 
 #[test]

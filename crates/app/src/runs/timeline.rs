@@ -13,6 +13,8 @@ impl App {
     /// What happened to a run.
     pub async fn timeline(&self, caller: &Caller, run: RunId) -> Result<Vec<TimelineEntry>> {
         let row = self.find_run(caller, Operation::RunTimeline, run).await?;
+        // When an attempt started is written with its end: until then its owner knows.
+        let row = self.live(&row).await.map_or(row, |live| live.run);
         let attempts = self.attempts_of(&row).await?;
         let events = self.store.events(run).await?;
         let next = Reason::of_moment(&row.status, self.attempts_max(&row).await);

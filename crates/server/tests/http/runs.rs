@@ -76,6 +76,14 @@ async fn an_attempt_that_was_not_the_jobs_fault_allows_one_more() {
             "attempt 2 of 2 placed on fake",
         ]
     );
+    // It goes on: that it has started is known to the owner only.
+    loop {
+        let timeline = world.get(&format!("/v1/runs/{id}/timeline")).await.expect(200);
+        if timeline.to_string().contains("attempt 2 of 2 started") {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
