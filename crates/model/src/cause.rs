@@ -127,23 +127,26 @@ impl Cause {
         matches!(self, Self::Refused { .. })
     }
 
+    /// The words of the kinds, in the order of their numbers.
+    pub const NAMES: [&str; 13] = [
+        "exit",
+        "signal",
+        "oom",
+        "timeout",
+        "lost",
+        "vanished",
+        "refused",
+        "start_failed",
+        "error",
+        "drained",
+        "cancelled",
+        "overlap",
+        "quarantined",
+    ];
+
     /// The kind's word, as queries and retry rules write it.
     pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Exit { .. } => "exit",
-            Self::Signal { .. } => "signal",
-            Self::Oom => "oom",
-            Self::Timeout { .. } => "timeout",
-            Self::Lost { .. } => "lost",
-            Self::Vanished { .. } => "vanished",
-            Self::Refused { .. } => "refused",
-            Self::StartFailed { .. } => "start_failed",
-            Self::Error { .. } => "error",
-            Self::Drained { .. } => "drained",
-            Self::Cancelled { .. } => "cancelled",
-            Self::Overlap => "overlap",
-            Self::Quarantined { .. } => "quarantined",
-        }
+        Self::NAMES[self.number() as usize - 1]
     }
 
     /// The cause in Chinese; in English it is its [`fmt::Display`].
@@ -227,6 +230,31 @@ mod tests {
             assert!(english.is_ascii() && english.contains(fact.as_str()), "{english}");
             assert!(!chinese.is_ascii() && chinese.contains(fact.as_str()), "{chinese}");
             assert!(said.insert(chinese), "{cause:?} is said as another");
+        }
+    }
+
+    #[test]
+    fn the_word_of_a_kind_is_what_rows_have() {
+        let (node, words) = (NodeId::MIN, || Box::<str>::from("x"));
+        let each = [
+            Cause::Exit { code: 1 },
+            Cause::Signal { signal: 9 },
+            Cause::Oom,
+            Cause::Timeout { limit: TimeoutKind::Run },
+            Cause::Lost { node },
+            Cause::Vanished { node },
+            Cause::Refused { message: words() },
+            Cause::StartFailed { message: words() },
+            Cause::Error { class: words(), message: words() },
+            Cause::Drained { node },
+            Cause::Cancelled { by: words() },
+            Cause::Overlap,
+            Cause::Quarantined { losses: 3 },
+        ];
+        assert_eq!(each.len(), Cause::NAMES.len());
+        for (cause, name) in each.iter().zip(Cause::NAMES) {
+            let row = serde_json::to_value(cause).unwrap();
+            assert_eq!((cause.name(), row["kind"].as_str()), (name, Some(name)));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use mainspring_model::{Namespace, NodeId, RunId, RunState, Timestamp, duration_text, label};
+use mainspring_model::{Cause, Namespace, NodeId, RunId, RunState, Timestamp, duration_text, label};
 
 /// A query: every term must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -115,23 +115,6 @@ pub struct QueryError {
 const QUERY_BYTES_MAX: usize = 4 * 1024;
 /// Words of a query.
 const TERMS_MAX: usize = 64;
-/// The words of causes.
-const CAUSES: [&str; 13] = [
-    "exit",
-    "signal",
-    "oom",
-    "timeout",
-    "lost",
-    "vanished",
-    "refused",
-    "start_failed",
-    "error",
-    "drained",
-    "cancelled",
-    "overlap",
-    "quarantined",
-];
-
 /// The words of reasons.
 const REASONS: [&str; 12] = [
     "begin_time",
@@ -223,7 +206,7 @@ fn listed(key: &str, skip_key: usize, values: &str, skip: usize) -> Result<Word,
             value.parse::<Namespace>().map_err(|error| error.to_string())
         })?)),
         "label" => Ok(Word::Label(each(values, skip, label_of)?)),
-        "cause" => Ok(Word::Cause(each(values, skip, |value| one_of(value, "a cause", &CAUSES))?)),
+        "cause" => Ok(Word::Cause(each(values, skip, |value| one_of(value, "a cause", &Cause::NAMES))?)),
         "reason" => Ok(Word::Reason(each(values, skip, |value| one_of(value, "a reason", &REASONS))?)),
         "by" => Ok(Word::By(each(values, skip, as_it_is)?)),
         "trigger" => Ok(Word::Trigger(each(values, skip, as_it_is)?)),
