@@ -28,7 +28,8 @@ pub struct Core {
     pub(super) specs: Specs,
     pub(super) held: FxHashMap<AttemptToken, Held>,
     pub(super) forgotten: Forgotten,
-    pub(super) usage: NodeUsage,
+    /// What the node used of late; nothing before the first measurement.
+    pub(super) usage: Option<NodeUsage>,
     /// Whether the sidecar is there; its journal was read since.
     pub(super) attached: bool,
     pub(super) pulse: Pulse,
@@ -48,7 +49,7 @@ impl Core {
             specs: Specs::default(),
             held: FxHashMap::default(),
             forgotten: Forgotten::default(),
-            usage: NodeUsage::default(),
+            usage: None,
             attached: false,
             pulse: Pulse::new(sidecar_patience),
             progress: Pace::default(),
@@ -79,7 +80,7 @@ impl Core {
                 self.progressed(now, token, permille, message);
             }
             Input::Ended { token, end } => self.ended(now, token, end),
-            Input::Used(usage) => self.usage = usage,
+            Input::Used(usage) => self.usage = Some(usage),
             Input::Drain => self.drain(),
             Input::Leave => self.leave(),
             Input::Tick => {

@@ -45,7 +45,7 @@ impl Core {
     }
 
     pub(super) fn heartbeat_word(&self, now: Timestamp, session: u64, beat: u64) -> NodeWord {
-        let (held, usage) = (self.held_words(now), Some(self.usage));
+        let (held, usage) = (self.held_words(now), self.usage);
         word(Word::Heartbeat(Heartbeat { session, beat, held, usage }))
     }
 

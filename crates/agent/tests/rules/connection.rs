@@ -1,6 +1,7 @@
 //! Hello, heartbeats, silence, redirection, leaving.
 
 use mainspring_agent::core::Input;
+use mainspring_wire::agent::NodeUsage;
 
 use super::ground::{Node, exit, killed};
 
@@ -15,6 +16,15 @@ fn a_node_introduces_itself_and_lives() {
     assert_eq!(node.pass(0.2), ["beat 2"]);
     assert_eq!(node.beat(), ["extend 12s"]);
     assert!(node.beat().is_empty(), "answered twice");
+}
+
+#[test]
+fn what_a_node_uses_is_told_once_it_was_measured() {
+    let mut node = Node::welcomed();
+    assert_eq!(node.pass(5.0), ["beat 2"]);
+    node.beat();
+    node.does(Input::Used(NodeUsage { cpu_milli: 500, memory_bytes: 1 }), &[]);
+    assert_eq!(node.pass(5.0), ["beat 3 cpu 500"]);
 }
 
 #[test]

@@ -255,7 +255,9 @@ impl Node {
             }
             Said::Heartbeat(heartbeat) => {
                 self.beat = heartbeat.beat;
-                format!("beat {}{}", heartbeat.beat, held(&heartbeat.held))
+                let usage =
+                    heartbeat.usage.map(|usage| format!(" cpu {}", usage.cpu_milli)).unwrap_or_default();
+                format!("beat {}{}{usage}", heartbeat.beat, held(&heartbeat.held))
             }
             Said::Report(report) => {
                 assert_eq!(report.session, self.session);
