@@ -22,7 +22,7 @@ const FLAGS = [
   "--disable-sync",
 ];
 /** How long anything may take on a busy machine. */
-export const PATIENCE = 30_000;
+export const PATIENCE = 180_000;
 
 const freePort = () =>
   new Promise((done, failed) => {

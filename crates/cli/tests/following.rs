@@ -110,6 +110,6 @@ fn a_log_is_not_followed_where_there_is_no_server() {
     drop(listener);
     let home = Home::new();
     let mut command = home.of("timeout");
-    command.args(["30", env!("CARGO_BIN_EXE_mainspring"), "logs", "-f", RUN, "--url", &url]);
+    command.args(["600", env!("CARGO_BIN_EXE_mainspring"), "logs", "-f", RUN, "--url", &url]);
     Ended::of(command.output().unwrap()).check(6, &[], &["cannot reach", "next: start a server"]);
 }

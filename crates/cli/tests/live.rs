@@ -98,7 +98,7 @@ fn programs_are_told_of_changes_line_by_line() {
         // A watch that tells nothing must not keep the test.
         let mut watch = up.home.of("timeout");
         let watch = watch.args([
-            "20",
+            "600",
             env!("CARGO_BIN_EXE_mainspring"),
             "runs",
             "--watch",

@@ -84,7 +84,7 @@ fn words_about_a_server_that_was_away_do_not_stay_on_the_screen() {
     let mut script = home.of("timeout");
     script.env("MAINSPRING_URL", api.url()).env("MAINSPRING_TOKEN", "ms_test").env("TERM", "xterm");
     let line = format!("stty rows 24 cols 120; exec {} runs --watch", env!("CARGO_BIN_EXE_mainspring"));
-    let script = script.args(["40", "script", "-qec", &line, "/dev/null"]).stdin(Stdio::null());
+    let script = script.args(["600", "script", "-qec", &line, "/dev/null"]).stdin(Stdio::null());
     let mut child = script.stdout(Stdio::piped()).spawn().unwrap();
     let (mut screen, mut drawn, mut piece) = (child.stdout.take().unwrap(), String::new(), [0; 512]);
     let is_redrawn =

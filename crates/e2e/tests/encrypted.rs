@@ -48,7 +48,7 @@ fn servers_pass_requests_on_over_tls() {
     let submitted = world.at("second").args(submit).output().unwrap();
     assert!(submitted.status.success(), "{submitted:?}\n{}", world.logs());
     let run = String::from_utf8(submitted.stdout).unwrap();
-    let ended = world.at("second").args(["wait", "--timeout", "90s", run.trim()]).output().unwrap();
+    let ended = world.at("second").args(["wait", "--timeout", "15m", run.trim()]).output().unwrap();
     assert_eq!(ended.status.code(), Some(0), "{ended:?}\n{}", world.logs());
     world.until("the watcher at the other server hears of it", |_| {
         heard.has(&[run.trim(), "success"]).then_some(())
