@@ -7,7 +7,7 @@ use mainspring_sidecar::protocol::{
 };
 use rustix::process::Signal;
 
-use crate::sidecar::{Sidecar, command, gated, is_running, pid_in, shell, signal, wait_gone};
+use crate::sidecar::{Sidecar, command, gated, is_running, key, pid_in, shell, signal, wait_gone};
 
 #[test]
 fn exit_code_signal_usage_and_result() {
@@ -41,10 +41,14 @@ fn what_children_used_counts_though_nobody_waited_for_them() {
     let mut early = shell("sh -c 'while :; do :; done'; true");
     let mut late = shell("sh -c 'while :; do :; done'; true");
     (early.run_timeout_ms, late.run_timeout_ms) = (Some(90), Some(600));
-    for (start, least_us) in [(left, 20_000), (early, 10_000), (late, 50_000)] {
-        let finished = sidecar.run(&start);
-        let cpu_us = finished.cpu_user_us + finished.cpu_system_us;
-        assert!(cpu_us >= least_us, "{cpu_us} of {least_us} µs for {:?}", start.argv);
+    for (mut start, least_us) in [(left, 20_000), (early, 10_000), (late, 50_000)] {
+        // On a busy machine a task hardly gets the processor before its time is over: then again.
+        let is_counted = (0..100).any(|_| {
+            start.key = key();
+            let finished = sidecar.run(&start);
+            finished.cpu_user_us + finished.cpu_system_us >= least_us
+        });
+        assert!(is_counted, "never {least_us} µs for {:?}", start.argv);
     }
 }
 
