@@ -10,7 +10,6 @@ use hyper::Request;
 use hyper::client::conn::http2::SendRequest;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tokio::task::JoinSet;
 
 use crate::world::{Store, World};
 
@@ -188,37 +187,6 @@ fn who_speaks_http2_is_told_how_many_requests_it_may_have() {
     // Number 3 is SETTINGS_MAX_CONCURRENT_STREAMS.
     let streams = settings.chunks(6).find(|setting| setting[..2] == [0, 3]).expect("a limit");
     assert_eq!(streams[2..], 7_u32.to_be_bytes());
-}
-
-#[test]
-fn requests_of_a_stranger_wait_for_each_other() {
-    let mut world = World::empty(Store::Sqlite);
-    world.set("SERVER__BODY_TIMEOUT", "1s");
-    world.add_server("server", None);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    runtime.block_on(async {
-        let address = world.address_of("server");
-        let mut client = connect(&address).await;
-        // Far more than are handled at once: their bodies never end, so each has its place until its time is over.
-        let mut joins = JoinSet::new();
-        for _ in 0..100 {
-            joins.spawn(begin_join(&mut client, &address, 60 << 10));
-        }
-        let (_, nothing) = Channel::<Bytes, std::io::Error>::new(1);
-        client.ready().await.unwrap();
-        let health = Request::get(format!("http://{address}/healthz")).body(nothing).unwrap();
-        let mut health = std::pin::pin!(client.send_request(health));
-        let mut ended = 0;
-        let answer = loop {
-            tokio::select! {
-                biased;
-                Some(_) = joins.join_next() => ended += 1,
-                answer = &mut health => break answer,
-            }
-        };
-        assert_eq!(answer.unwrap().status(), 200);
-        assert!(ended > 0, "the last of 101 requests did not wait");
-    });
 }
 
 type Client = SendRequest<Channel<Bytes, std::io::Error>>;

@@ -82,13 +82,14 @@ fn after_a_sleep_of_eight_hours_moments_fire_when_they_are_due() {
     world.handle(Event::Tick);
     let missed = world.lines(&job, "every").into_iter().filter(|line| line.outcome == Outcome::Missed);
     let missed: u64 = missed.filter_map(|line| line.count).sum();
-    assert_eq!(world.runs_of(&job).len(), fired, "what it slept over is skipped");
-    assert!((8 * 60 - 1..=8 * 60).contains(&missed), "{missed}");
+    let woken = world.runs_of(&job).len();
+    // The last moment may be hardly late, and fires.
+    assert!(woken - fired <= 1 && (woken - fired) as u64 + missed == 8 * 60, "{fired}, {woken}, {missed}");
     world.hush();
     for minute in 1..=3 {
         world.pass(secs(60));
         let runs = world.runs_of(&job);
-        assert_eq!(runs.len(), fired + minute);
+        assert_eq!(runs.len(), woken + minute);
         let planned = runs.iter().filter_map(|run| run.head.fired.as_ref()).map(|fired| fired.planned);
         let late = world.now.since(planned.max().unwrap());
         assert!(late < secs(60), "the newest moment is {late:?} old");

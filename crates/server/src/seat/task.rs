@@ -343,7 +343,8 @@ impl Seat {
             self.beside(lease::take_over(store, self.id, self.config.lease_ttl, clock));
         } else if let (Some(lease), Some(reign)) = (self.owner.lease(), &mut self.tenure) {
             reign.cell.renewed(lease);
-            if std::mem::take(&mut self.stranded) {
+            // An answer that was none leaves the lease as it was.
+            if self.owner.epoch(now).is_some() && std::mem::take(&mut self.stranded) {
                 info!(cell = self.id.0, "the store is back and nobody took the cell: its owner goes on");
                 self.handle(Event::Tick);
             }
