@@ -62,7 +62,7 @@ fn tell(what: &str, count: usize, before_kib: u64, after_kib: u64) -> u64 {
     let each = cost as f64 / count as f64;
     let line =
         format!("{count} {what}: {cost} KiB more memory, {each:.1} KiB each ({before_kib} KiB before)");
-    writeln!(std::io::stderr(), "{line}").unwrap();
+    std::io::stderr().write_all(format!("{line}\n").as_bytes()).unwrap();
     cost
 }
 

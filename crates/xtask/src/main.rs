@@ -104,7 +104,6 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Up { arguments } => commands::up::run(&workspace, "up", &arguments),
         Command::Demo { arguments } => commands::up::run(&workspace, "demo", &arguments),
         Command::Screenshots => commands::screenshots::run(&workspace),
-        Command::Up { arguments } => commands::up::run(&workspace, &arguments),
         Command::Postgres => commands::postgres::run(),
         Command::Db { command } => commands::db::run(&command),
     }
