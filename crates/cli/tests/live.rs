@@ -138,7 +138,7 @@ fn what_changes_a_thing_prints_it_for_programs() {
     up.check(&["submit", "--", "true"], 0, &["run_"], &[]);
     up.check(&["submit", "--", "true"], 0, &["run_"], &[]);
     let cancelled = data(&["cancel", "-Q", "job:true", "-y", "-o", "json"]);
-    assert_eq!((&cancelled["done"], &cancelled["preview"]), (&2.into(), &false.into()), "{cancelled}");
+    assert_eq!((&cancelled["done"], &cancelled["state"]), (&2.into(), &"done".into()), "{cancelled}");
     up.check(&["pause", "a"], 0, &[], &["a is paused"]);
     let described = up.check(&["describe", "a"], 0, &["State:       paused by "], &[]);
     assert!(!described.stdout.contains(": \n"), "{}", described.stdout);
