@@ -13,7 +13,7 @@ import {
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import type { LogStream } from "@/lib/api/schema";
-import type { Found, TimeMode } from "./logRows";
+import type { Tally, TimeMode } from "./logRows";
 
 export interface LogOptions {
   time: TimeMode;
@@ -34,8 +34,8 @@ interface LogToolbarProps {
   onAttempt: (attempt: number) => void;
   search: LogSearch;
   onSearch: (change: Partial<LogSearch>) => void;
-  found: Found;
-  match: number;
+  /** Nothing while it is searched. */
+  tally: Tally | undefined;
   onMatch: (by: 1 | -1) => void;
   options: LogOptions;
   onOptions: (change: Partial<LogOptions>) => void;
@@ -48,9 +48,10 @@ interface LogToolbarProps {
 const TIMES: TimeMode[] = ["off", "clock", "start", "delta"];
 
 export function LogToolbar(props: LogToolbarProps) {
-  const { t } = useTranslation();
-  const { search, onSearch, found, options, onOptions } = props;
-  const at = found.rows.indexOf(props.match);
+  const { t, i18n } = useTranslation();
+  const { search, onSearch, tally, options, onOptions } = props;
+  const number = (value: number) => new Intl.NumberFormat(i18n.language).format(value);
+  const hasNone = !tally || tally.count === 0;
   return (
     <div className="ms-log-tools">
       {props.attempts.length > 1 && (
@@ -79,7 +80,7 @@ export function LogToolbar(props: LogToolbarProps) {
         aria-label={t("run.log.find")}
         placeholder={t("run.log.find")}
         value={search.find}
-        error={found.isBroken}
+        error={tally?.isBroken ?? false}
         onChange={(event) => onSearch({ find: event.currentTarget.value })}
         onKeyDown={(event) => {
           if (event.key === "Enter") props.onMatch(event.shiftKey ? -1 : 1);
@@ -88,25 +89,23 @@ export function LogToolbar(props: LogToolbarProps) {
             event.currentTarget.blur();
           }
         }}
-        rightSectionWidth={search.find ? 76 : 0}
+        rightSectionWidth={search.find ? 96 : 0}
         rightSection={
           search.find && (
             <span className="ms-log-count" role="status">
-              {at >= 0
-                ? t("run.log.match_of", { n: at + 1, count: found.rows.length })
-                : t("run.log.matches", { count: found.rows.length })}
+              {tally === undefined
+                ? t("run.log.searching")
+                : tally.at !== undefined
+                  ? t("run.log.match_of", { n: number(tally.at + 1), count: number(tally.count) })
+                  : t("run.log.matches", { count: tally.count, text: number(tally.count) })}
             </span>
           )
         }
       />
-      <Tool
-        label={t("run.log.previous")}
-        disabled={found.rows.length === 0}
-        onClick={() => props.onMatch(-1)}
-      >
+      <Tool label={t("run.log.previous")} disabled={hasNone} onClick={() => props.onMatch(-1)}>
         <IconChevronUp size={16} />
       </Tool>
-      <Tool label={t("run.log.next")} disabled={found.rows.length === 0} onClick={() => props.onMatch(1)}>
+      <Tool label={t("run.log.next")} disabled={hasNone} onClick={() => props.onMatch(1)}>
         <IconChevronDown size={16} />
       </Tool>
       <Tool label={t("run.log.regex")} pressed={search.re} onClick={() => onSearch({ re: !search.re })}>

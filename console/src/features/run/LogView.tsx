@@ -1,16 +1,13 @@
-import { type KeyboardEvent, useEffect, useImperativeHandle, useRef } from "react";
+import { type KeyboardEvent, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { useZone } from "@/app/preferences";
 import { ROW_PX } from "@/lib/log/window";
 import { clock, duration } from "@/lib/time/format";
 import { LogLine } from "./LogLine";
 import type { Found, ShownRow, TimeMode } from "./logRows";
+import { useEdges, useKeptPlace, useRowOnce } from "./useLogScroll";
 import { useLogWindow } from "./useLogWindow";
 import { WrappedRows } from "./WrappedRows";
-
-export interface LogHandle {
-  toRow: (row: number) => void;
-}
 
 interface LogViewProps {
   rows: ShownRow[];
@@ -21,29 +18,27 @@ interface LogViewProps {
   wrap: boolean;
   follow: boolean;
   onFollow: (follow: boolean) => void;
+  /** The reader comes near the first row, or the last. */
+  onFirst: () => void;
+  onLast: () => void;
+  /** The row that the page's address links to. */
   line: string | undefined;
+  /** The row to go to. */
+  target: string | undefined;
   onLine: (key: string) => void;
-  handle: React.RefObject<LogHandle | null>;
 }
 
 /** The lines. It scrolls its own box, never the page, and leaves the end alone while the reader is elsewhere. */
 export function LogView(props: LogViewProps) {
-  const { rows, found, current, time, startedAt, wrap, follow, onFollow, line, onLine, handle } = props;
+  const { rows, found, current, time, startedAt, wrap, follow, onFollow, line, target, onLine } = props;
   const { t } = useTranslation();
   const zone = useZone();
   const box = useRef<HTMLDivElement>(null);
   const view = useLogWindow(box, rows.length, follow && !wrap, () => onFollow(false));
-  const linked = useRef<string>(undefined);
-  useImperativeHandle(handle, () => ({ toRow: (row) => view.toRow(row) }), [view.toRow]);
-
-  // A link to a line opens there, once.
-  useEffect(() => {
-    if (!line || linked.current === line) return;
-    const at = rows.findIndex((row) => row.key === line);
-    if (at < 0) return;
-    linked.current = line;
-    view.toRow(at);
-  }, [line, rows, view.toRow]);
+  useKeptPlace(rows, view);
+  useRowOnce(line, rows, view.toRow);
+  useRowOnce(target, rows, view.toRow);
+  useEdges(view, rows.length, follow || wrap, props.onFirst, props.onLast);
 
   const timeOf = (index: number): string => {
     const row = rows[index];
@@ -66,7 +61,7 @@ export function LogView(props: LogViewProps) {
     const to = moves[event.key];
     if (to === undefined || wrap) return;
     event.preventDefault();
-    onFollow(event.key === "End");
+    if (event.key === "End" || follow) onFollow(event.key === "End");
     view.moveTo(to);
   };
 

@@ -62,7 +62,7 @@ function Loaded({ run, why, attempts, events }: LoadedProps) {
   const search = runRoute.useSearch();
   const attempt = search.attempt ?? run.attempt;
   const onNextAttempt = useCallback(() => void rereadRun(client, run.id), [client, run.id]);
-  const store = useLogStore(run.id, attempt, onNextAttempt);
+  const store = useLogStore(run.id, attempt, search.line, onNextAttempt);
   const numbers = useMemo(() => Array.from({ length: run.attempt }, (_, index) => index + 1), [run.attempt]);
   const pick = (number: number) =>
     void navigate({
@@ -90,7 +90,7 @@ function Loaded({ run, why, attempts, events }: LoadedProps) {
         <FailureCard
           run={run}
           attempt={attempts.find((each) => each.number === attempt)}
-          tail={store?.rows.slice(-TAIL_LINES) ?? []}
+          tail={store?.last(TAIL_LINES) ?? []}
         />
       )}
       <Tabs

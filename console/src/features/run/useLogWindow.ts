@@ -10,6 +10,7 @@ export function useLogWindow(
 ) {
   const [viewport, setViewport] = useState(400);
   const [position, setPosition] = useState(0);
+  const [isScrolled, setScrolled] = useState(false);
   const lastScroll = useRef(0);
   const window = windowOf(rows, viewport);
   const most = positionMax(rows, viewport);
@@ -46,6 +47,7 @@ export function useLogWindow(
     if (Math.abs(moved) < 1) return;
     lastScroll.current = element.scrollTop;
     if (moved < -1) onLeave();
+    setScrolled(true);
     setPosition(clamp(element.scrollTop * window.scale, most));
   };
 
@@ -53,6 +55,7 @@ export function useLogWindow(
   const onWheel = (event: React.WheelEvent) => {
     if (window.scale === 1) return;
     if (event.deltaY < 0) onLeave();
+    setScrolled(true);
     moveTo(position + event.deltaY);
   };
 
@@ -63,6 +66,8 @@ export function useLogWindow(
     window,
     slice: slice(rows, position, viewport, window),
     position,
+    /** By the reader, not by us. */
+    isScrolled,
     moveTo,
     toRow,
     onScroll,
