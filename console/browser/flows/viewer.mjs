@@ -75,11 +75,14 @@ export async function flow(world) {
     equal(await page.locator(".ms-nav").getByRole("link", { name }).count(), 0, `the page ${name}`);
   }
 
-  // Who has a role in one namespace alone is not offered what belongs to no namespace.
+  // Who has a role in one namespace alone sees nodes without what only those need who look after them.
   await world.cli("member", "set", "nina", "viewer", "-n", "default");
   const nina = JSON.parse(await world.cli("token", "create", "nina", "--subject", "nina", "-o", "json"));
   const other = await world.page({ token: nina.secret });
   await other.goto(`${world.base}/`);
   await other.getByRole("heading", { name: "Overview" }).waitFor();
-  equal(await other.getByRole("link", { name: "Nodes" }).count(), 0, "the page of nodes");
+  await other.getByRole("link", { name: "Nodes" }).first().click();
+  await other.locator(".ms-resource-bar").first().waitFor();
+  equal(await other.getByRole("columnheader", { name: "Labels" }).count(), 0, "labels of nodes");
+  equal(await other.getByRole("button", { name: "Invite" }).count(), 0, "the invitation of nodes");
 }

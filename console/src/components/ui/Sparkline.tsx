@@ -1,4 +1,4 @@
-const WIDTH = 120;
+const WIDTH = 88;
 const HEIGHT = 20;
 
 /** A small line of what was used, against what there is; gaps are minutes in which nothing was heard. */

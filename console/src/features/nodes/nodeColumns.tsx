@@ -56,23 +56,23 @@ export function nodeColumns(
     {
       id: "name",
       label: t("nodes.col.name"),
-      width: "minmax(120px, 1.2fr)",
+      width: "minmax(96px, 1.2fr)",
       phone: 1,
       cell: (node) => <strong title={node.id}>{node.name}</strong>,
     },
     {
       id: "pool",
       label: t("nodes.col.pool"),
-      width: "minmax(72px, 0.6fr)",
+      width: "minmax(64px, 0.6fr)",
       phone: 2,
       cell: (node) => node.pool,
     },
-    { id: "cpu", label: t("nodes.col.cpu"), width: "184px", phone: 2, cell: (node) => cpu(node, t) },
-    { id: "memory", label: t("nodes.col.memory"), width: "208px", cell: (node) => memory(node, t) },
+    { id: "cpu", label: t("nodes.col.cpu"), width: "132px", phone: 2, cell: (node) => cpu(node, t) },
+    { id: "memory", label: t("nodes.col.memory"), width: "168px", cell: (node) => memory(node, t) },
     {
       id: "slots",
       label: t("nodes.col.slots"),
-      width: "80px",
+      width: "64px",
       align: "end",
       phone: 2,
       cell: (node) => (
@@ -84,7 +84,7 @@ export function nodeColumns(
     {
       id: "seen",
       label: t("nodes.col.seen"),
-      width: "104px",
+      width: "88px",
       cell: (node) => <RelativeTime at={node.seen_at ?? node.updated_at} />,
     },
   ];
@@ -92,17 +92,17 @@ export function nodeColumns(
     columns.splice(5, 0, {
       id: "load",
       label: t("nodes.col.load"),
-      width: "136px",
+      width: "92px",
       cell: (node) => loadLine(node, loads.get(node.id), t),
     });
     columns.push(
       {
         id: "agent",
         label: t("nodes.col.agent"),
-        width: "72px",
+        width: "48px",
         cell: (node) => node.agent_version ?? "–",
       },
-      { id: "labels", label: t("nodes.col.labels"), width: "minmax(120px, 1.6fr)", cell: labels },
+      { id: "labels", label: t("nodes.col.labels"), width: "minmax(64px, 1.6fr)", cell: labels },
     );
   }
   if (mayAct)

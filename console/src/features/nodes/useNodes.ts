@@ -33,7 +33,8 @@ export function useNodes(pool: string | undefined) {
   const load = useQuery({
     queryKey: ["node-load", pool ?? ""],
     queryFn: ({ signal }) => call("node_list", { query: { pool, with: "load", limit: LOAD_NODES }, signal }),
-    refetchInterval: LOAD_MS,
+    // The first sample of a node comes with its first words.
+    refetchInterval: ({ state }) => (state.data?.items.some((node) => node.load) ? LOAD_MS : REFRESH_MS),
     enabled: isFull,
   });
   const loads = useMemo(
