@@ -154,6 +154,9 @@ fn apply_shows_the_plan_and_asks() {
     );
     let asked = api.asked();
     let last = asked.last().unwrap();
-    assert_eq!((last.line.as_str(), last.header("if-none-match")), ("PUT /v1/jobs/poll?origin=cli", Some("*")));
+    assert_eq!(
+        (last.line.as_str(), last.header("if-none-match")),
+        ("PUT /v1/jobs/poll?origin=cli", Some("*"))
+    );
     assert_eq!(last.body["triggers"][0]["cron"], "*/5 * * * *");
 }
