@@ -236,7 +236,9 @@ fn a_branch_where_only_an_earlier_sidecar_was_is_removed() {
     let name = branches[0].file_name().unwrap();
     // As one left them that could not be in the same hierarchies: what it was in, and an attempt that is over.
     let places = fs::read_to_string("/proc/self/cgroup").unwrap();
+    // Without a controller it is the unified hierarchy, where this sidecar is.
     let at_root = places.lines().filter_map(|line| line.strip_suffix(":/")?.split(':').nth(1));
+    let at_root = at_root.filter(|controllers| !controllers.is_empty());
     let root = Path::new("/sys/fs/cgroup");
     let mut others: Vec<PathBuf> =
         at_root.map(|controllers| root.join(controllers.trim_start_matches("name=")).join(name)).collect();
