@@ -60,7 +60,9 @@ async fn serve(State((answer, all)): State<Shared>, request: Request) -> Respons
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
     let line = format!("{} {}", parts.method, parts.uri);
-    let body = serde_json::from_slice(&body).unwrap_or_default();
+    // A job file goes as it is.
+    let text = || Value::from(String::from_utf8_lossy(&body).into_owned());
+    let body = serde_json::from_slice(&body).unwrap_or_else(|_| text());
     all.lock().unwrap().push(Asked { line: line.clone(), headers: parts.headers, body });
     answer(&line)
 }

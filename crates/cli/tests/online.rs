@@ -289,7 +289,7 @@ fn apply_shows_what_changes_and_asks() {
     check(&home, &api, &["apply", "jobs", "--yes"], 0, &changed, &["etl is at version"]);
     let last = api.asked().pop().unwrap();
     assert_eq!((last.line.as_str(), last.header("if-match")), ("PUT /v1/jobs/etl?origin=cli", Some("\"7\"")));
-    assert_eq!(last.body["retry"]["max"], 5);
+    assert_eq!(last.body, "name: etl\nscript: echo\nretry: 5\n");
 }
 
 #[test]
