@@ -18,11 +18,24 @@ export async function checkPages(world, entries, found) {
       await page.goto(world.base + path);
       await page.getByRole("heading", { level: 1 }).first().waitFor();
       await settled(page);
-      await act?.(page);
+      if (act) {
+        await act(page);
+        await named(page);
+      }
       await check(page, `${path} ${theme}`, found);
     }
     await page.context().close();
   }
+}
+
+/** Until what was opened has its name: it gets it right after it is shown. */
+async function named(page) {
+  await page.getByRole("dialog").first().waitFor();
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('[role="dialog"]')].every(
+      (dialog) => dialog.hasAttribute("aria-labelledby") || dialog.hasAttribute("aria-label"),
+    ),
+  );
 }
 
 export async function check(page, where, found) {

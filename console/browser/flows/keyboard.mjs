@@ -30,6 +30,7 @@ export async function flow(world) {
   await page.keyboard.press("Enter");
   await page.waitForURL(`**/runs/${id}*`);
   await page.locator(".ms-head").getByText("Running").waitFor();
+  await page.getByRole("button", { name: "Cancel run" }).waitFor();
   await page.keyboard.press("c");
   await page.getByRole("dialog").getByRole("button", { name: "Cancel run" }).waitFor();
   await page.keyboard.press("Enter");

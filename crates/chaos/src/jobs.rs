@@ -155,9 +155,10 @@ fn print(line: &str, count: usize, between: &str) -> String {
     format!("i=0\nwhile [ $i -lt {count} ]; do i=$((i + 1)); echo \"{line}\"; {between}; done\n")
 }
 
-/// Field 22 of `/proc/PID/stat` is when a process was born, field 3 its state.
+/// Field 22 of `/proc/PID/stat` is when a process was born, field 3 its state. A fault may kill `date` alone: it is asked again.
 const PRELUDE: &str = r#"w="$WITNESS/$MAINSPRING_RUN_ID"
-finish() { echo "end $MAINSPRING_ATTEMPT $$ $(date +%s%N)" >> "$w"; }
+clock() { at=; until [ -n "$at" ]; do at=$(date +%s%N) || :; done; }
+finish() { clock; echo "end $MAINSPRING_ATTEMPT $$ $at" >> "$w"; }
 read -r stat < /proc/$$/stat
 set -- $stat
 born=${22}
@@ -174,7 +175,8 @@ if [ -e "$w" ]; then
     fi
   done < "$w"
 fi 2>/dev/null
-echo "start $MAINSPRING_ATTEMPT $$ $born $(date +%s%N)" >> "$w"
+clock
+echo "start $MAINSPRING_ATTEMPT $$ $born $at" >> "$w"
 "#;
 
 const EPILOGUE: &str = "finish\n";

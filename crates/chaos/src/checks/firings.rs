@@ -11,7 +11,7 @@ use crate::moment::{MicrosSinceEpoch, SECOND};
 
 /// How far the cluster's time may be from this host's: it is the database's, which is here, followed at a distance.
 const CLOCK_SLACK: MicrosSinceEpoch = SECOND;
-/// Between two moments that were decided in time, and are at most this far from the one between them, an owner was there.
+/// After a moment that was decided in time there is another within this time, while the owner is there.
 const ATTENDED_WITHIN: MicrosSinceEpoch = 2 * SECOND;
 
 /// Moments of [`Job::Switched`] count only while an owner was there: nobody who was away for all of a trigger's life plans for it.
@@ -24,9 +24,9 @@ pub(super) fn every_moment_has_one_line(evidence: &Evidence) -> Vec<Violation> {
     found.extend(moments(evidence, (Job::Changing, "seconds", 1), always));
     let attended = attended(evidence);
     found.extend(moments(evidence, (Job::Switched, "seconds", 1), |planned| {
-        // One side is not enough: an owner may be killed right after a decision.
-        let before = attended.range(planned - ATTENDED_WITHIN..=planned).next();
-        before.is_some() && attended.range(planned..=planned + ATTENDED_WITHIN).next().is_some()
+        // The same moment was decided in time, and a later one: an owner may be frozen or killed right before or after a decision.
+        attended.contains(&planned)
+            && attended.range(planned + 1..=planned + ATTENDED_WITHIN).next().is_some()
     }));
     found
 }
@@ -224,7 +224,7 @@ mod tests {
         check(every_moment_has_one_line, &switched(), 0);
         let ledger = (Job::Switched, TRIGGER.to_owned());
         let mut missing = switched();
-        missing.ledgers.get_mut(&ledger).unwrap().retain(|line| line.planned != 15 * SECOND);
+        missing.ledgers.get_mut(&ledger).unwrap().retain(|line| line.planned != 16 * SECOND);
         check(every_moment_has_one_line, &missing, 1);
         let ticks = (Job::Tick, "interval".to_owned());
         // The owner was killed after second 14.
