@@ -137,7 +137,7 @@ struct OccurrenceCountsQuery {
     #[param(value_type = Option<String>, format = "date-time")]
     until: Option<Time>,
     /// Fired more than so many milliseconds after its moment is late; without it, a minute.
-    late_ms: Option<u64>,
+    late_ms: Option<u32>,
 }
 
 type Context = State<Arc<Edge>>;
@@ -220,7 +220,10 @@ async fn occurrence_counts(
     Query(query): Query<OccurrenceCountsQuery>,
 ) -> Answer {
     let moments = moments(query.from, query.until, None);
-    ok(&edge.app.count_occurrences(&caller, query.namespace.as_ref(), &moments, query.late_ms).await?)
+    ok(&edge
+        .app
+        .count_occurrences(&caller, query.namespace.as_ref(), &moments, query.late_ms.map(u64::from))
+        .await?)
 }
 
 async fn pause(
