@@ -20,6 +20,8 @@ pub(crate) const QUEUE_GROUPS_MAX: usize = 2_000;
 pub(crate) const HEALTH_JOBS_MAX: usize = 100;
 /// Ends of each of those jobs.
 pub(crate) const HEALTH_ENDS: usize = 30;
+/// Characters of the words that jobs are found by.
+pub(crate) const JOBS_TEXT_CHARS_MAX: usize = 1024;
 /// Jobs that one request with words looks at.
 pub(crate) const JOBS_LOOKED_AT_MAX: usize = 10_000;
 /// Jobs whose specifications one request looks into.

@@ -13,7 +13,7 @@ use mainspring_wire::api::{self, JobOrder, JobWith, Page};
 use super::put::tree;
 use crate::app::App;
 use crate::error::{Error, Result};
-use crate::limits::{HEALTH_JOBS_MAX, JOBS_LOOKED_AT_MAX, SPECS_LOOKED_INTO_MAX};
+use crate::limits::{HEALTH_JOBS_MAX, JOBS_LOOKED_AT_MAX, JOBS_TEXT_CHARS_MAX, SPECS_LOOKED_INTO_MAX};
 use crate::operation::Operation;
 use crate::paging::PageRequest;
 use crate::principal::Caller;
@@ -150,8 +150,12 @@ fn rows(query: &JobsQuery) -> Result<usize> {
 
 impl Filter {
     fn of(query: &JobsQuery) -> Result<Self> {
-        let words =
-            query.q.as_deref().unwrap_or_default().split_whitespace().map(str::to_lowercase).collect();
+        let text = query.q.as_deref().unwrap_or_default();
+        if text.chars().count() > JOBS_TEXT_CHARS_MAX {
+            let message = format!("at most {JOBS_TEXT_CHARS_MAX} characters");
+            return Err(Error::field(ErrorCode::InvalidRequest, "q", message));
+        }
+        let words = text.split_whitespace().map(str::to_lowercase).collect();
         let labels = query.label.as_deref().unwrap_or_default().trim();
         let labels = match labels {
             "" => Selector::default(),

@@ -76,6 +76,7 @@ FIELDS_BEYOND = {
     "priority",  # only for one of the actions
     "q",  # a query, or all that is said aloud
     "step",  # a duration
+    "subject",  # letters
     "text",  # a pattern
     "ttl",  # a duration
 }
