@@ -38,8 +38,11 @@ export async function flow(world) {
   // Upwards, earlier lines come without a hole, and what is read stays where it is.
   const rest = page.getByRole("button", { name: /lines before this: load/ });
   const before = await rest.textContent();
-  const first = await upwards(page, 60, 20_000);
-  await page.waitForFunction((text) => document.querySelector(".ms-log-rest").textContent !== text, before);
+  let first = { top: 0, worst: 0, holes: 0 };
+  await world.until(async () => {
+    first = await upwards(page, 60, 20_000);
+    return (await rest.textContent()) !== before;
+  }, "earlier lines are loaded");
   const second = await upwards(page, 20, 400);
   equal([first.holes, second.holes], [0, 0], "rows that do not follow each other");
   holds(second.top <= first.top && second.top > first.top - 2000, `${second.top} is not near ${first.top}`);
